@@ -1,0 +1,1 @@
+"""Text formats of the field: XGID, GNU position and match IDs, play notation."""
