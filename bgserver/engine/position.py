@@ -321,8 +321,25 @@ class GameState:
     money_score: tuple[int, int] = (0, 0)
     """Money play: running points (player on roll, opponent); never affects the play."""
     double_offered: bool = False
-    """The player on roll has doubled, the opponent must answer."""
+    """The player on roll has doubled, the opponent must answer (see also `beaver_level`)."""
     resignation: Resignation = Resignation.NONE
     """The resignation that the opponent of the player to act has offered."""
     phase: GamePhase = GamePhase.PLAYING
     """Where the game stands."""
+    beaver_level: int = 0
+    """With `double_offered`: 0 a plain double, 1 the opponent has beavered it, 2 the player on roll
+    has raccooned the beaver. From 1 on the opponent owns the cube; it shows the value before the
+    last turn of the cube, which is what a drop costs (`rules.md` 4.19-4.22)."""
+    acting: Seat | None = None
+    """The seat to act where that is not the usual one (see `to_act`), else None. It matters for a
+    resignation by the player who is not on roll and for finished games."""
+
+    @property
+    def to_act(self) -> Seat:
+        """The seat that must act now: roll, play, or answer the offer that is pending."""
+        if self.acting is not None:
+            return self.acting
+        dropped = self.phase is GamePhase.DROPPED
+        flips = int(dropped or (self.double_offered and self.beaver_level % 2 == 0))
+        flips += int(self.resignation is not Resignation.NONE)
+        return self.on_roll.other if flips % 2 else self.on_roll
