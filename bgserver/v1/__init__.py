@@ -1,0 +1,1 @@
+"""Generated from proto/bgserver/v1; do not edit."""
