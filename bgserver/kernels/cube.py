@@ -1,0 +1,469 @@
+"""Cubeful values by Janowski's interpolation, for money and for match play.
+
+The cubeful value of a position lies between two extremes: a *dead* cube, which nobody will turn
+again, and a *live* cube, which is turned exactly at the point where the opponent is indifferent
+between taking and passing. Janowski ("Take-Points in Money Games", 1993) interpolates between
+them by the *cube efficiency* x: `x * live + (1 - x) * dead`. The live value is piecewise linear
+in the winning chance, through (0, all lost), (take point, opponent cashes), (cash point, cashed)
+and (1, all won); the gammon shares of wins and of losses are those of the position. In match
+play the same holds for match winning chances, and the take points follow by recursion from the
+highest cube that can still matter, as GNU Backgammon's manual describes it.
+
+Conventions of all functions here:
+
+- Everything is seen by the player on roll *before* the roll.
+- `probabilities`: five floats P(win), P(win gammon+), P(win backgammon), P(lose gammon+),
+  P(lose backgammon); read only.
+- A *utility* adds up to zero between the players, so that turning the view is a minus sign. In
+  money play it is the number of points (equity times cube value), in match play `2 * mwc - 1`
+  with mwc the match winning chance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from bgserver.kernels._jit import kernel
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Probabilities = NDArray[np.float32] | NDArray[np.float64]
+
+CENTERED = 0
+"""`CubeState.owner`: both players may double."""
+OWNED = 1
+"""`CubeState.owner`: the player on roll owns the cube."""
+OPPOSING = 2
+"""`CubeState.owner`: the opponent owns the cube."""
+
+# Published cube efficiencies (manual of GNU Backgammon, "The cube efficiency", after Janowski):
+# contact and crashed 0.68, bear-off 0.6, race 0.6 at 40 pips or fewer to 0.7 at 120 or more.
+CONTACT_EFFICIENCY = 0.68
+BEAROFF_EFFICIENCY = 0.6
+_RACE_MIN_EFFICIENCY = 0.6
+_RACE_MAX_EFFICIENCY = 0.7
+_RACE_MIN_PIPS = 40
+_RACE_MAX_PIPS = 120
+
+
+class MatchTable(NamedTuple):
+    """Match winning chances of the player named first, as arrays for kernels."""
+
+    pre: NDArray[np.float64]
+    """[n, n]: `pre[a - 1, b - 1]`, a-away against b-away before the next game, when the Crawford
+    game is not yet over (so row and column 0 are the Crawford game)."""
+    post: NDArray[np.float64]
+    """[n]: `post[a - 1]`, a-away against 1-away after the Crawford game; `post[0]` is 0.5."""
+
+
+class CubeState(NamedTuple):
+    """The cube, the score and the money rules at one moment."""
+
+    value: int
+    """1, 2, 4, ..."""
+    owner: int
+    """`CENTERED`, `OWNED` or `OPPOSING`."""
+    away_own: int
+    """Points that the player on roll needs; 0 = money play."""
+    away_opponent: int
+    """Points that the opponent needs; 0 = money play."""
+    crawford: bool
+    """This is the Crawford game: the cube is out of use."""
+    post_crawford: bool
+    """The Crawford game is over."""
+    jacoby: bool
+    """Money play: gammons count only once the cube has been turned."""
+    beavers: bool
+    """Money play: the taker may turn the cube again."""
+    cap: int
+    """No double may raise the value above this."""
+
+
+class GammonShares(NamedTuple):
+    """How wins and losses split; the rest of each are single games."""
+
+    win_gammon: float
+    """Share of the wins that are gammons, not backgammons."""
+    win_backgammon: float
+    """Share of the wins that are backgammons."""
+    lose_gammon: float
+    """Share of the losses that are gammons, not backgammons."""
+    lose_backgammon: float
+    """Share of the losses that are backgammons."""
+
+
+class _Stakes(NamedTuple):
+    """Match winning chances of the player on roll when the game ends at one cube value."""
+
+    win: float
+    """Average over single wins, gammons and backgammons."""
+    lose: float
+    """Average over single losses, gammons and backgammons."""
+    cash: float
+    """After a single win."""
+    passed: float
+    """After a single loss."""
+
+
+@kernel
+def gammon_shares(probabilities: Probabilities) -> GammonShares:
+    """Split of the wins and of the losses of `probabilities`; no gammons where there is no win."""
+    win = probabilities[0]
+    lose = 1.0 - win
+    win_gammon = win_backgammon = lose_gammon = lose_backgammon = 0.0
+    if win > 0.0:
+        win_backgammon = min(1.0, probabilities[2] / win)
+        win_gammon = max(0.0, min(1.0, probabilities[1] / win) - win_backgammon)
+    if lose > 0.0:
+        lose_backgammon = min(1.0, probabilities[4] / lose)
+        lose_gammon = max(0.0, min(1.0, probabilities[3] / lose) - lose_backgammon)
+    return GammonShares(win_gammon, win_backgammon, lose_gammon, lose_backgammon)
+
+
+@kernel
+def match_chance(table: MatchTable, away_own: int, away_opponent: int, late: bool) -> float:
+    """Match winning chance of the first player between two games.
+
+    Args:
+        table: The match equity table, large enough for both players.
+        away_own: Points still needed, may be 0 or less (match won).
+        away_opponent: The same for the other player.
+        late: The Crawford game is over, so one of the players is at 1-away.
+    """
+    if away_own <= 0:
+        return 1.0
+    if away_opponent <= 0:
+        return 0.0
+    if late:
+        if away_own == 1:
+            return 1.0 - table.post[away_opponent - 1]
+        return table.post[away_own - 1]
+    return table.pre[away_own - 1, away_opponent - 1]
+
+
+@kernel
+def _stakes(shares: GammonShares, state: CubeState, table: MatchTable, value: int) -> _Stakes:
+    """What the game is worth for the match at cube `value`."""
+    own = state.away_own
+    opponent = state.away_opponent
+    late = state.crawford or state.post_crawford
+    cash = match_chance(table, own - value, opponent, late)
+    win = cash * (1.0 - shares.win_gammon - shares.win_backgammon)
+    if shares.win_gammon > 0.0:
+        win += shares.win_gammon * match_chance(table, own - 2 * value, opponent, late)
+    if shares.win_backgammon > 0.0:
+        win += shares.win_backgammon * match_chance(table, own - 3 * value, opponent, late)
+    passed = match_chance(table, own, opponent - value, late)
+    lose = passed * (1.0 - shares.lose_gammon - shares.lose_backgammon)
+    if shares.lose_gammon > 0.0:
+        lose += shares.lose_gammon * match_chance(table, own, opponent - 2 * value, late)
+    if shares.lose_backgammon > 0.0:
+        lose += shares.lose_backgammon * match_chance(table, own, opponent - 3 * value, late)
+    return _Stakes(win, lose, cash, passed)
+
+
+@kernel
+def _live_take_point(passed: float, lose: float, gain: float, reach: float) -> float:
+    """Chance at which a player is indifferent between passing and taking.
+
+    Args:
+        passed: The taker's value after a pass.
+        lose: His value after losing at the doubled cube.
+        gain: His value at the far end of his line: a win, or his own cash at the doubled cube.
+        reach: The winning chance at that far end: 1, or his own cash point.
+    """
+    if gain <= lose:
+        return 0.0
+    return min(1.0, max(0.0, reach * (passed - lose) / (gain - lose)))
+
+
+@kernel
+def _match_cash_points(
+    shares: GammonShares, state: CubeState, table: MatchTable
+) -> tuple[float, float]:
+    """Live-cube cash points of (player on roll, opponent), each in that player's own chances.
+
+    1.0 for a player who can gain nothing by doubling.
+    """
+    top = state.value
+    while (top < state.away_own or top < state.away_opponent) and 2 * top <= state.cap:
+        top *= 2
+    cash_own = 1.0
+    cash_opponent = 1.0
+    higher = _stakes(shares, state, table, top)
+    value = top // 2
+    while value >= state.value:
+        stakes = _stakes(shares, state, table, value)
+        next_own = 1.0
+        next_opponent = 1.0
+        can_redouble = 4 * value <= state.cap
+        if state.away_own > value:
+            # The opponent takes at 2 * value and may redouble from there unless he wins anyway.
+            if can_redouble and state.away_opponent > 2 * value:
+                take = _live_take_point(
+                    1.0 - stakes.cash, 1.0 - higher.win, 1.0 - higher.passed, cash_opponent
+                )
+            else:
+                take = _live_take_point(1.0 - stakes.cash, 1.0 - higher.win, 1.0 - higher.lose, 1.0)
+            next_own = 1.0 - take
+        if state.away_opponent > value:
+            if can_redouble and state.away_own > 2 * value:
+                take = _live_take_point(stakes.passed, higher.lose, higher.cash, cash_own)
+            else:
+                take = _live_take_point(stakes.passed, higher.lose, higher.win, 1.0)
+            next_opponent = 1.0 - take
+        cash_own = next_own
+        cash_opponent = next_opponent
+        higher = stakes
+        value //= 2
+    return cash_own, cash_opponent
+
+
+@kernel
+def _money_cash_points(win: float, lose: float, turns: int) -> tuple[float, float]:
+    """Live-cube cash points of (player on roll, opponent) with `turns` doublings left.
+
+    Args:
+        win: Average points of a win on a cube at 1 (Janowski's W).
+        lose: Average points of a loss (Janowski's L).
+        turns: How often the cube can still be turned; 0 gives (1, 1).
+    """
+    if turns <= 0:
+        return 1.0, 1.0
+    # The last turn leaves a dead cube; without a cap the recursion tends to Janowski's
+    # (L + 1) / (W + L + 0.5).
+    cash_own = 1.0 - (win - 0.5) / (win + lose)
+    cash_opponent = 1.0 - (lose - 0.5) / (win + lose)
+    for _ in range(turns - 1):
+        next_own = 1.0 - cash_opponent * (win - 0.5) / (win + 1.0)
+        cash_opponent = 1.0 - cash_own * (lose - 0.5) / (lose + 1.0)
+        cash_own = next_own
+    return cash_own, cash_opponent
+
+
+@kernel
+def _live_value(
+    chance: float, stakes: _Stakes, take_point: float, cash_point: float, able: int
+) -> float:
+    """The piecewise linear live-cube value.
+
+    Args:
+        chance: P(win) of the player on roll.
+        stakes: Values at the four corners.
+        take_point: His take point; used if the opponent can double.
+        cash_point: His cash point; used if he can double.
+        able: 1 if he can double, plus 2 if the opponent can.
+    """
+    low, low_value = 0.0, stakes.lose
+    high, high_value = 1.0, stakes.win
+    if able & 1:
+        if chance >= cash_point:
+            if cash_point >= 1.0:
+                return stakes.cash
+            share = (chance - cash_point) / (1.0 - cash_point)
+            return stakes.cash + (stakes.win - stakes.cash) * share
+        high, high_value = cash_point, stakes.cash
+    if able & 2:
+        if chance <= take_point:
+            if take_point <= 0.0:
+                return stakes.passed
+            return stakes.lose + (stakes.passed - stakes.lose) * chance / take_point
+        low, low_value = take_point, stakes.passed
+    if high <= low:
+        return 0.5 * (low_value + high_value)
+    return low_value + (high_value - low_value) * (chance - low) / (high - low)
+
+
+@kernel
+def doublers(state: CubeState) -> int:
+    """Who can gain by doubling: 1 for the player on roll, plus 2 for the opponent."""
+    if state.crawford or 2 * state.value > state.cap:
+        return 0
+    is_match = state.away_own > 0
+    result = 0
+    if state.owner != OPPOSING and not (is_match and state.away_own <= state.value):
+        result += 1
+    if state.owner != OWNED and not (is_match and state.away_opponent <= state.value):
+        result += 2
+    return result
+
+
+@kernel
+def may_double(state: CubeState) -> bool:
+    """True if the player on roll has a legal double that can gain something."""
+    return doublers(state) & 1 == 1
+
+
+@kernel
+def _money_utility(
+    chance: float, shares: GammonShares, state: CubeState, efficiency: float
+) -> float:
+    win = 1.0 + shares.win_gammon + 2.0 * shares.win_backgammon
+    lose = 1.0 + shares.lose_gammon + 2.0 * shares.lose_backgammon
+    turns = 0
+    value = state.value
+    while 2 * value <= state.cap:
+        turns += 1
+        value *= 2
+    cash_own, cash_opponent = _money_cash_points(win, lose, turns)
+    if state.jacoby and state.owner == CENTERED:
+        # Gammons count after a take only: they move the cash points but not the stakes.
+        win = lose = 1.0
+    dead = chance * win - (1.0 - chance) * lose
+    able = doublers(state)
+    if able == 0:
+        return dead * state.value
+    stakes = _Stakes(win, -lose, 1.0, -1.0)
+    live = _live_value(chance, stakes, 1.0 - cash_opponent, cash_own, able)
+    return (efficiency * live + (1.0 - efficiency) * dead) * state.value
+
+
+@kernel
+def _match_utility(
+    chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
+) -> float:
+    stakes = _stakes(shares, state, table, state.value)
+    dead = chance * stakes.win + (1.0 - chance) * stakes.lose
+    able = doublers(state)
+    if able == 0:
+        return 2.0 * dead - 1.0
+    cash_own, cash_opponent = _match_cash_points(shares, state, table)
+    live = _live_value(chance, stakes, 1.0 - cash_opponent, cash_own, able)
+    if able & 2 and state.away_own <= state.value:
+        # The opponent loses the match with this game in any case, so doubling costs him nothing
+        # and he will do it at his next turn: he gets all of the live value.
+        efficiency = 1.0
+    return 2.0 * (efficiency * live + (1.0 - efficiency) * dead) - 1.0
+
+
+@kernel
+def position_utility(
+    chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
+) -> float:
+    """`cubeful_utility` with the winning chance and the gammon shares given separately."""
+    if state.away_own > 0:
+        return _match_utility(chance, shares, state, table, efficiency)
+    return _money_utility(chance, shares, state, efficiency)
+
+
+@kernel
+def cubeful_utility(
+    probabilities: Probabilities, state: CubeState, table: MatchTable, efficiency: float
+) -> float:
+    """Utility of the position with the cube as it is, nobody doubling right now.
+
+    Args:
+        probabilities: float[5], see above.
+        state: Cube and score.
+        table: Match equity table; not read in money play.
+        efficiency: Cube efficiency, 0 (dead cube) to 1 (live cube).
+    """
+    shares = gammon_shares(probabilities)
+    return position_utility(probabilities[0], shares, state, table, efficiency)
+
+
+@kernel
+def cubeless_utility(probabilities: Probabilities, state: CubeState, table: MatchTable) -> float:
+    """Utility if the cube stays where it is to the end; with Jacoby a centred cube kills gammons.
+
+    The same as `cubeful_utility` with efficiency 0, except where an automatic redouble counts.
+    """
+    chance = probabilities[0]
+    shares = gammon_shares(probabilities)
+    if state.away_own > 0:
+        stakes = _stakes(shares, state, table, state.value)
+        return 2.0 * (chance * stakes.win + (1.0 - chance) * stakes.lose) - 1.0
+    return _money_utility(chance, shares, state, 0.0)
+
+
+@kernel
+def passed_utility(state: CubeState, table: MatchTable) -> float:
+    """Utility for the player on roll when the opponent passes his double now."""
+    if state.away_own > 0:
+        late = state.crawford or state.post_crawford
+        own = state.away_own - state.value
+        return 2.0 * match_chance(table, own, state.away_opponent, late) - 1.0
+    return float(state.value)
+
+
+@kernel
+def doubled(state: CubeState) -> CubeState:
+    """The state after a double and a take, still seen by the doubler."""
+    return CubeState(
+        2 * state.value,
+        OPPOSING,
+        state.away_own,
+        state.away_opponent,
+        state.crawford,
+        state.post_crawford,
+        state.jacoby,
+        state.beavers,
+        state.cap,
+    )
+
+
+@kernel
+def turned(state: CubeState) -> CubeState:
+    """The same state seen by the other player."""
+    owner = state.owner
+    if owner == OWNED:
+        owner = OPPOSING
+    elif owner == OPPOSING:
+        owner = OWNED
+    return CubeState(
+        state.value,
+        owner,
+        state.away_opponent,
+        state.away_own,
+        state.crawford,
+        state.post_crawford,
+        state.jacoby,
+        state.beavers,
+        state.cap,
+    )
+
+
+@kernel
+def normalised(utility: float, state: CubeState, table: MatchTable) -> float:
+    """Equity on the current cube: -1 for a single loss, +1 for a single win at its value."""
+    if state.away_own == 0:
+        return utility / state.value
+    late = state.crawford or state.post_crawford
+    own = state.away_own
+    opponent = state.away_opponent
+    win = 2.0 * match_chance(table, own - state.value, opponent, late) - 1.0
+    lose = 2.0 * match_chance(table, own, opponent - state.value, late) - 1.0
+    return (2.0 * utility - win - lose) / (win - lose)
+
+
+@kernel
+def race_efficiency(pips: int) -> float:
+    """Cube efficiency of a race by the pip count of the player on roll."""
+    span = _RACE_MAX_PIPS - _RACE_MIN_PIPS
+    share = min(1.0, max(0.0, (pips - _RACE_MIN_PIPS) / span))
+    return _RACE_MIN_EFFICIENCY + share * (_RACE_MAX_EFFICIENCY - _RACE_MIN_EFFICIENCY)
+
+
+@kernel
+def cube_efficiency(points: NDArray[np.int8]) -> float:
+    """Published cube efficiency of the position's class.
+
+    Args:
+        points: int8[26], backgammon, seen by the player on roll; read only.
+    """
+    rear_own = 0
+    rear_opponent = 25
+    pips = 0
+    for point in range(26):
+        if points[point] > 0:
+            rear_own = point
+            pips += point * points[point]
+        elif points[point] < 0 and rear_opponent == 25:
+            rear_opponent = point
+    if rear_own > rear_opponent:
+        return CONTACT_EFFICIENCY
+    if rear_own <= 6 and rear_opponent >= 19:
+        return BEAROFF_EFFICIENCY
+    return race_efficiency(pips)
