@@ -345,8 +345,7 @@ def _search(first_die, second_die, n_dice, variant, head, in_order, status, buff
                 continue
             die = second_die if depth == 1 else first_die
             target = source - die
-            if target < 0:
-                target = 0
+            target = max(target, 0)
             if variant == LONG_NARDY:
                 if source == HEAD:
                     used = 0

@@ -1,0 +1,242 @@
+"""Legal plays of a roll in Python terms, on top of the play generation kernels."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bgserver.engine.errors import Fault, IllegalPlayError, WrongMomentError
+from bgserver.engine.position import Dice, Position, Variant
+from bgserver.kernels import moves
+from bgserver.kernels import step_graph as graph_kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Play",
+    "Step",
+    "StepEdge",
+    "StepGraph",
+    "StepNode",
+    "board_array",
+    "legal_plays",
+    "play_between",
+    "step_graph",
+    "steps_of_row",
+    "variant_code",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One checker moved by one die, in the mover's numbers."""
+
+    source: int
+    """1..24, or 25 for the bar."""
+    target: int
+    """1..24, or 0 for off."""
+    die: int
+    """1..6; larger than source - target only when bearing off."""
+    hit: bool
+    """True if the step hits a blot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Everything that a player does with one roll."""
+
+    steps: tuple[Step, ...]
+    """One legal order of the steps; empty if the turn is forfeited."""
+    result: Position
+    """The board after the play, still seen by the mover."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepEdge:
+    """A legal next step within a turn."""
+
+    step: Step
+    """The step."""
+    target_node: int
+    """Index of the node it leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepNode:
+    """A board within a turn."""
+
+    position: Position
+    """The board, seen by the mover."""
+    edges: tuple[StepEdge, ...]
+    """The steps that are legal next."""
+    is_complete: bool
+    """True if the play may be confirmed here."""
+    play_index: int | None
+    """Index into `legal_plays` of the same roll if complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepGraph:
+    """Every legal step order: each path from node 0 to a complete node is one of them."""
+
+    nodes: tuple[StepNode, ...]
+    """The nodes; node 0 is the board before the play."""
+
+
+class _Buffers(threading.local):
+    """One set of kernel buffers for each thread."""
+
+    def __init__(self) -> None:
+        self.plays = moves.make_play_buffers()
+        self.graph = graph_kernels.make_graph_buffers()
+
+
+_buffers = _Buffers()
+
+
+def variant_code(variant: Variant) -> int:
+    """The kernels' code of a game."""
+    return moves.BACKGAMMON if variant is Variant.BACKGAMMON else moves.LONG_NARDY
+
+
+def board_array(position: Position) -> NDArray[np.int8]:
+    """The position as the kernels' reference vector, int8[26]."""
+    return np.array(position.points, dtype=np.int8)
+
+
+def _require_running(position: Position) -> None:
+    if position.is_finished:
+        raise WrongMomentError(
+            reason="GAME_OVER", message="the game is over: one side has borne off everything"
+        )
+
+
+def legal_plays(position: Position, dice: Dice, *, first_turn: bool = False) -> list[Play]:
+    """Every distinct result of a roll, each once, with one canonical list of steps.
+
+    Args:
+        position: The board of the player who has rolled.
+        dice: The roll.
+        first_turn: Long Nardy: this is the mover's first turn (head exception, 7.5).
+
+    Returns:
+        At least one play; a forfeited turn gives one play without steps.
+
+    Raises:
+        WrongMomentError: `GAME_OVER` if one side has borne off all checkers.
+    """
+    _require_running(position)
+    board = board_array(position)
+    buffers = _buffers.plays
+    variant = position.variant
+    count = moves.generate_plays(
+        board, dice.high, dice.low, variant_code(variant), first_turn, buffers
+    )
+    boards = buffers.boards[:count].tolist()
+    steps = buffers.steps[:count].tolist()
+    lengths = buffers.n_steps[:count].tolist()
+    start = list(position.points)
+    return [
+        Play(
+            steps_of_row(start, steps[row], lengths[row], dice, variant),
+            _position(boards[row], variant),
+        )
+        for row in range(count)
+    ]
+
+
+def _position(points: list[int], variant: Variant) -> Position:
+    """A position that a kernel made: legal by construction, so not checked again."""
+    position = object.__new__(Position)
+    object.__setattr__(position, "points", tuple(points))
+    object.__setattr__(position, "variant", variant)
+    return position
+
+
+def steps_of_row(
+    start: list[int], row: list[list[int]], length: int, dice: Dice, variant: Variant
+) -> tuple[Step, ...]:
+    """Steps with dice and hits from a kernel's (source, target) pairs.
+
+    Args:
+        start: 26 counts before the play; not changed.
+        row: Pairs (source, target), at least `length` of them.
+        length: Steps in the play.
+        dice: The roll.
+        variant: The game.
+    """
+    blots = {point for point in range(1, 25) if start[point] == -1}
+    can_hit = variant is Variant.BACKGAMMON
+    dies = _dice_of_steps(row, length, dice)
+    steps: list[Step] = []
+    for (source, target), die in zip(row[:length], dies, strict=True):
+        hit = can_hit and target in blots
+        blots.discard(target)
+        steps.append(Step(source, target, die, hit))
+    return tuple(steps)
+
+
+def _dice_of_steps(row: list[list[int]], length: int, dice: Dice) -> list[int]:
+    """Which die each step used; only a bear-off leaves a choice."""
+    if dice.is_double or length == 0:
+        return [dice.high] * length
+    orders = ((dice.high, dice.low), (dice.low, dice.high))
+    for order in orders:
+        fits = all(
+            source - target == die or (target == 0 and source < die)
+            for (source, target), die in zip(row[:length], order, strict=False)
+        )
+        if fits:
+            return list(order[:length])
+    message = f"steps {row[:length]!r} do not fit the dice {dice!r}"
+    raise AssertionError(message)
+
+
+def play_between(
+    position: Position, dice: Dice, result: Position, *, first_turn: bool = False
+) -> Play:
+    """The legal play that leads to `result` (seen by the mover).
+
+    Raises:
+        IllegalPlayError: If no legal play leads there.
+    """
+    for play in legal_plays(position, dice, first_turn=first_turn):
+        if play.result.points == result.points:
+            return play
+    fault = Fault("play", "ILLEGAL_PLAY", "no legal play leads to this board")
+    raise IllegalPlayError([fault])
+
+
+def step_graph(position: Position, dice: Dice, *, first_turn: bool = False) -> StepGraph:
+    """Every legal step order of a roll as a graph; arguments and errors as `legal_plays`."""
+    _require_running(position)
+    variant = position.variant
+    buffers = _buffers.graph
+    n_nodes, n_edges = graph_kernels.build_graph(
+        board_array(position), dice.high, dice.low, variant_code(variant), first_turn, buffers
+    )
+    plays = legal_plays(position, dice, first_turn=first_turn)
+    index_of = {play.result.points: index for index, play in enumerate(plays)}
+    states = buffers.state[:n_nodes].tolist()
+    boards = buffers.boards[:n_nodes].tolist()
+    numbers: dict[int, int] = {}
+    for node, state in enumerate(states):
+        if state > 0:
+            numbers[node] = len(numbers)
+    edges: list[list[StepEdge]] = [[] for _ in numbers]
+    for node, source, target, die, hit, target_node in buffers.edges[:n_edges].tolist():
+        if states[node] != 1 or states[target_node] == 0:
+            continue  # nothing follows a complete play
+        step = Step(source, target, die, bool(hit))
+        edges[numbers[node]].append(StepEdge(step, numbers[target_node]))
+    nodes = []
+    for node, number in numbers.items():
+        board = _position(boards[node], variant)
+        complete = states[node] == 2
+        play_index = index_of[board.points] if complete else None
+        nodes.append(StepNode(board, tuple(edges[number]), complete, play_index))
+    return StepGraph(tuple(nodes))
