@@ -9,6 +9,7 @@ with source 25 for the bar and target 0 for off.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -237,13 +238,29 @@ def legal_sequences(
 def legal_results(
     board: Sequence[int], dice: tuple[int, int], variant: str, *, first_turn: bool = False
 ) -> set[Board]:
-    """The boards that legal plays lead to, still seen by the player who moved (2.12).
+    """The boards that legal plays lead to, still seen by the player who moved (2.12)."""
+    _, results = _played_as_far_as_possible(tuple(board), dice, variant, first_turn)
+    return set(results)
 
-    The same definition as `legal_sequences`, walked breadth first, so that boards reached in
-    several ways are looked at once: `level` holds all states after the same number of steps.
+
+def count_played(
+    board: Sequence[int], dice: tuple[int, int], variant: str, *, first_turn: bool = False
+) -> int:
+    """How many numbers of the roll must be played (the L of 2.12)."""
+    length, _ = _played_as_far_as_possible(tuple(board), dice, variant, first_turn)
+    return length
+
+
+@functools.lru_cache(maxsize=16)
+def _played_as_far_as_possible(
+    board: Board, dice: tuple[int, int], variant: str, first_turn: bool
+) -> tuple[int, frozenset[Board]]:
+    """The same definition as in `legal_sequences`, walked breadth first: length and results.
+
+    `level` holds all states after the same number of steps, so that a board that is reached in
+    several ways is looked at once.
     """
-    allowance = head_allowance(dice, first_turn=first_turn)
-    level = {(tuple(board), numbers_to_play(dice), allowance)}
+    level = {(board, numbers_to_play(dice), head_allowance(dice, first_turn=first_turn))}
     length = 0
     won: set[Board] = set()
     while True:
@@ -261,15 +278,35 @@ def legal_results(
         length += 1
     if length == 1 and dice[0] != dice[1]:
         level = {state for state in level if state[1] == (min(dice),)} or level
-    return {now for now, _, _ in level} | won
+    return length, frozenset({now for now, _, _ in level} | won)
 
 
-def count_played(
-    board: Sequence[int], dice: tuple[int, int], variant: str, *, first_turn: bool = False
-) -> int:
-    """How many numbers of the roll must be played (the L of 2.12)."""
-    sequences = legal_sequences(board, dice, variant, first_turn=first_turn)
-    return max(len(sequence) for sequence in sequences)
+def is_legal_play(
+    board: Sequence[int],
+    dice: tuple[int, int],
+    variant: str,
+    steps: Sequence[Step],
+    *,
+    first_turn: bool = False,
+) -> bool:
+    """True if the steps, in this order, are one of `legal_sequences`; for one play only."""
+    now = tuple(board)
+    left = numbers_to_play(dice)
+    head_left = head_allowance(dice, first_turn=first_turn)
+    for source, target, die in steps:
+        if die not in left or (source, target, die) not in legal_steps(
+            now, die, variant, head_left
+        ):
+            return False
+        now = after_step(now, source, target)
+        left = without(left, die)
+        head_left -= source == HEAD
+    if own_in_play(now) == 0:
+        return True
+    length = count_played(board, dice, variant, first_turn=first_turn)
+    if length == 1 and dice[0] != dice[1] and legal_steps(board, max(dice), variant):
+        return len(steps) == 1 and steps[0][2] == max(dice)
+    return len(steps) == length
 
 
 def without(numbers: tuple[int, ...], used: int) -> tuple[int, ...]:
