@@ -1,0 +1,69 @@
+"""Python client of bgserver, a backgammon and Long Nardy engine as a gRPC service.
+
+`Client` is for ordinary code, `AsyncClient` for asyncio. Requests are written as keyword arguments,
+answers are the messages of the API (`bgserver_client.v1`), errors are one tree under `RpcError`.
+"""
+
+from __future__ import annotations
+
+from bgserver_client._aio import AsyncClient
+from bgserver_client._batches import BatchLike, split_batches
+from bgserver_client._requests import (
+    DiceLike,
+    LevelLike,
+    LevelName,
+    PositionLike,
+    StepLike,
+    VariantLike,
+    VariantName,
+    start_position,
+)
+from bgserver_client._streams import AsyncResponseStream, ResponseStream
+from bgserver_client._sync import Client
+from bgserver_client.errors import (
+    AbortedError,
+    CancelledError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    NotFoundError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    RpcError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnimplementedError,
+    Violation,
+)
+
+__all__ = [
+    "AbortedError",
+    "AsyncClient",
+    "AsyncResponseStream",
+    "BatchLike",
+    "CancelledError",
+    "Client",
+    "DeadlineExceededError",
+    "DiceLike",
+    "FailedPreconditionError",
+    "InternalError",
+    "InvalidArgumentError",
+    "LevelLike",
+    "LevelName",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "PositionLike",
+    "ResourceExhaustedError",
+    "ResponseStream",
+    "RpcError",
+    "StepLike",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "VariantLike",
+    "VariantName",
+    "Violation",
+    "split_batches",
+    "start_position",
+]

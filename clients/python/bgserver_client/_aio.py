@@ -1,0 +1,320 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from bgserver_client import _requests
+from bgserver_client._batches import BatchLike, BatchRequests, unpack
+from bgserver_client._options import (
+    DEFAULT_ADDRESS,
+    DEFAULT_TIMEOUT_S,
+    RETRY_PAUSE_S,
+    bearer,
+    not_ready,
+)
+from bgserver_client._streams import AsyncRequestFeed, AsyncResponseStream
+from bgserver_client.errors import UnavailableError, UnimplementedError, from_grpc
+from bgserver_client.v1 import (
+    engine_pb2,
+    engine_pb2_grpc,
+    rules_pb2,
+    rules_pb2_grpc,
+    simulation_pb2,
+    simulation_pb2_grpc,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Iterable, Sequence
+
+    from bgserver_client._requests import (
+        DiceLike,
+        LevelLike,
+        PositionLike,
+        StepLike,
+        VariantLike,
+    )
+
+_Request = TypeVar("_Request")
+_Response = TypeVar("_Response")
+
+
+class AsyncClient:
+    """A connection to a bgserver for asyncio; use it within one event loop.
+
+    The methods, their arguments and their errors are those of `Client`; streams are asynchronous
+    iterators.
+
+    Args:
+        address: `host:port` of the server.
+        timeout_s: Time limit of calls that give none themselves; None means no limit. Streams
+            have no limit unless they give one.
+        token: Sent as `authorization: Bearer ...` if the server asks for one.
+        credentials: Credentials of a TLS connection; None means an unencrypted one.
+    """
+
+    def __init__(
+        self,
+        address: str = DEFAULT_ADDRESS,
+        *,
+        timeout_s: float | None = DEFAULT_TIMEOUT_S,
+        token: str | None = None,
+        credentials: grpc.ChannelCredentials | None = None,
+    ) -> None:
+        if credentials is None:
+            self._channel = grpc.aio.insecure_channel(address)
+        else:
+            self._channel = grpc.aio.secure_channel(address, credentials)
+        self._timeout_s = timeout_s
+        self._metadata = bearer(token)
+        self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
+        self._engine = engine_pb2_grpc.EngineServiceStub(self._channel)
+        self._simulation = simulation_pb2_grpc.SimulationServiceStub(self._channel)
+        self._health = health_pb2_grpc.HealthStub(self._channel)
+
+    async def close(self) -> None:
+        """Close the connection; running calls end with `CancelledError`."""
+        await self._channel.close(None)
+
+    async def __aenter__(self) -> Self:
+        """Itself; the connection closes with the block."""
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        """Close the connection."""
+        await self.close()
+
+    async def _call(
+        self,
+        method: grpc.aio.UnaryUnaryMultiCallable[_Request, _Response],
+        request: _Request,
+        timeout_s: float | None,
+    ) -> _Response:
+        limit = self._timeout_s if timeout_s is None else timeout_s
+        try:
+            return await method(request, timeout=limit, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise from_grpc(error) from None
+
+    async def wait_until_ready(self, timeout_s: float = 120.0) -> None:
+        """Wait until the server can be reached and has compiled what it needs.
+
+        Raises:
+            DeadlineExceededError: It was not ready in time.
+        """
+        end = time.monotonic() + timeout_s
+        while (left := end - time.monotonic()) > 0:
+            call = self._health.Watch(
+                health_pb2.HealthCheckRequest(),
+                timeout=left,
+                metadata=self._metadata,
+                wait_for_ready=True,
+            )
+            try:
+                async with AsyncResponseStream(call, lambda reply: reply.status) as states:
+                    async for state in states:
+                        if state == health_pb2.HealthCheckResponse.SERVING:
+                            return
+            except UnimplementedError:
+                return  # reachable, and without a health service there is nothing to wait for
+            except UnavailableError:
+                await asyncio.sleep(min(RETRY_PAUSE_S, left))  # gone: a restart may follow
+        raise not_ready(timeout_s)
+
+    async def list_plays(
+        self,
+        position: PositionLike,
+        dice: DiceLike | None = None,
+        *,
+        first_turn: bool = False,
+        include_step_graph: bool = False,
+        timeout_s: float | None = None,
+    ) -> rules_pb2.ListPlaysResponse:
+        """The distinct results of a roll, each once, with notation and steps.
+
+        Args:
+            position: The position of the player who has rolled.
+            dice: The roll; may be left out if the position carries one.
+            first_turn: Long Nardy: the player's own first turn of the game.
+            include_step_graph: Also return every legal step order, as a graph.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.list_plays(
+            position, dice, first_turn=first_turn, include_step_graph=include_step_graph
+        )
+        return await self._call(self._rules.ListPlays, request, timeout_s)
+
+    async def apply_play(
+        self,
+        position: PositionLike,
+        play: str | Sequence[StepLike],
+        dice: DiceLike | None = None,
+        *,
+        first_turn: bool = False,
+        timeout_s: float | None = None,
+    ) -> rules_pb2.ApplyPlayResponse:
+        """Make one play; the answer's `next` is the board as the opponent sees it.
+
+        Args:
+            position: The position of the player who has rolled.
+            play: Notation such as `8/5 6/5`, or steps such as `[(8, 5), (6, 5)]`.
+            dice: The roll; may be left out if the position carries one.
+            first_turn: Long Nardy: the player's own first turn of the game.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.apply_play(position, play, dice, first_turn=first_turn)
+        return await self._call(self._rules.ApplyPlay, request, timeout_s)
+
+    async def inspect_position(
+        self, position: PositionLike, *, timeout_s: float | None = None
+    ) -> rules_pb2.InspectPositionResponse:
+        """Facts of a position: pips, phase, blots and their danger, bar entry, faults."""
+        request = _requests.inspect_position(position)
+        return await self._call(self._rules.InspectPosition, request, timeout_s)
+
+    async def convert_position(
+        self, position: PositionLike, *, timeout_s: float | None = None
+    ) -> rules_pb2.ConvertPositionResponse:
+        """A position in every form: structured, XGID, GNU IDs, and drawn as text."""
+        request = _requests.convert_position(position)
+        return await self._call(self._rules.ConvertPosition, request, timeout_s)
+
+    async def list_presets(
+        self, *, timeout_s: float | None = None
+    ) -> rules_pb2.ListPresetsResponse:
+        """The rule sets that the server knows by name."""
+        request = rules_pb2.ListPresetsRequest()
+        return await self._call(self._rules.ListPresets, request, timeout_s)
+
+    async def evaluate(
+        self,
+        position: PositionLike,
+        *,
+        level: LevelLike = "static",
+        timeout_s: float | None = None,
+    ) -> engine_pb2.EvaluateResponse:
+        """Chances and equities of a position before the roll."""
+        request = _requests.evaluate(position, level)
+        return await self._call(self._engine.Evaluate, request, timeout_s)
+
+    async def rank_plays(
+        self,
+        position: PositionLike,
+        dice: DiceLike | None = None,
+        *,
+        level: LevelLike = "static",
+        max_plays: int = 0,
+        cubeless: bool = False,
+        first_turn: bool = False,
+        timeout_s: float | None = None,
+    ) -> engine_pb2.RankPlaysResponse:
+        """The plays of a roll, best first.
+
+        Args:
+            position: The position of the player who has rolled.
+            dice: The roll; may be left out if the position carries one.
+            level: How deep to look.
+            max_plays: Return at most so many plays; 0 means all.
+            cubeless: Rank by cubeless money equity instead of the equity with cube and score.
+            first_turn: Long Nardy: the player's own first turn of the game.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.rank_plays(
+            position,
+            dice,
+            level=level,
+            max_plays=max_plays,
+            cubeless=cubeless,
+            first_turn=first_turn,
+        )
+        return await self._call(self._engine.RankPlays, request, timeout_s)
+
+    async def advise_cube(
+        self,
+        position: PositionLike,
+        *,
+        level: LevelLike = "static",
+        timeout_s: float | None = None,
+    ) -> engine_pb2.AdviseCubeResponse:
+        """Double or not, take or pass, with the equities behind it."""
+        request = _requests.advise_cube(position, level)
+        return await self._call(self._engine.AdviseCube, request, timeout_s)
+
+    def evaluate_batch(
+        self,
+        batches: Iterable[BatchLike] | AsyncIterable[BatchLike],
+        *,
+        variant: VariantLike = "backgammon",
+        level: LevelLike = "static",
+        timeout_s: float | None = None,
+    ) -> AsyncResponseStream[memoryview[float]]:
+        """Evaluate packed arrays of positions through one stream, millions a minute.
+
+        Args:
+            batches: The batches; `split_batches` cuts a large array. Read as the answers
+                arrive.
+            variant: The game of all of them.
+            level: How deep to look: static or one roll ahead.
+            timeout_s: Time limit of the whole stream; none by default.
+
+        Returns:
+            For each batch, in order, a float32 view of n x 5 (`numpy.asarray` wraps it): win, win
+            gammon, win backgammon, lose gammon, lose backgammon, seen by the player on roll.
+        """
+        requests = BatchRequests(variant, level)
+        feed = AsyncRequestFeed(batches, requests.request)
+        call = self._engine.EvaluateBatch(
+            feed.requests(), timeout=timeout_s, metadata=self._metadata
+        )
+        return AsyncResponseStream(call, unpack, feed)
+
+    async def get_info(self, *, timeout_s: float | None = None) -> engine_pb2.GetInfoResponse:
+        """Version, levels, networks, tables and limits of the server."""
+        return await self._call(self._engine.GetInfo, engine_pb2.GetInfoRequest(), timeout_s)
+
+    def simulate(
+        self,
+        count: int,
+        *,
+        preset: str = "money",
+        rules: rules_pb2.Rules | None = None,
+        match_length: int | None = None,
+        seed: int | None = None,
+        first: LevelLike = "static",
+        second: LevelLike = "static",
+        include_records: bool = False,
+        statistics_only: bool = False,
+        timeout_s: float | None = None,
+    ) -> AsyncResponseStream[simulation_pb2.SimulateResponse]:
+        """Play games or matches between two players; closing the stream stops them.
+
+        Args:
+            count: Games to play (in a match preset: matches).
+            preset: Name of the rules, see `list_presets`.
+            rules: What differs from the preset.
+            match_length: Match length in points, in a match preset.
+            seed: Seed of the dice, for the same games again; random by default.
+            first: Level of the player in the first seat.
+            second: Level of the player in the second seat.
+            include_records: Also return every turn of each game.
+            statistics_only: Leave out the single results.
+            timeout_s: Time limit of the whole stream; none by default.
+        """
+        request = _requests.simulate(
+            count,
+            preset=preset,
+            rules=rules,
+            match_length=match_length,
+            seed=seed,
+            first=first,
+            second=second,
+            include_records=include_records,
+            statistics_only=statistics_only,
+        )
+        call = self._simulation.Simulate(request, timeout=timeout_s, metadata=self._metadata)
+        return AsyncResponseStream(call, lambda message: message)

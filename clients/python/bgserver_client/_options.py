@@ -1,0 +1,25 @@
+"""Defaults that both clients share."""
+
+from __future__ import annotations
+
+import grpc
+
+from bgserver_client.errors import DeadlineExceededError
+
+DEFAULT_ADDRESS = "127.0.0.1:50051"
+"""Where `bgserver serve` listens unless told otherwise."""
+DEFAULT_TIMEOUT_S = 30.0
+"""Time limit of a call."""
+RETRY_PAUSE_S = 0.1
+"""Pause before asking a server again that went away while it was starting."""
+
+
+def not_ready(timeout_s: float) -> DeadlineExceededError:
+    """The error for a server that was not ready in time."""
+    message = f"the server was not ready within {timeout_s:g} s"
+    return DeadlineExceededError(grpc.StatusCode.DEADLINE_EXCEEDED, message)
+
+
+def bearer(token: str | None) -> tuple[tuple[str, str], ...] | None:
+    """The metadata that carries a token."""
+    return (("authorization", f"Bearer {token}"),) if token else None

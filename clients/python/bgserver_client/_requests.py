@@ -1,0 +1,241 @@
+"""Builds request messages from what a person would write; shared by both clients."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+import grpc
+
+from bgserver_client.errors import InvalidArgumentError, Violation
+from bgserver_client.v1 import common_pb2, engine_pb2, rules_pb2, simulation_pb2
+
+PositionLike: TypeAlias = (
+    str
+    | Sequence[int]
+    | common_pb2.Position
+    | common_pb2.GameState
+    | common_pb2.GnuId
+    | common_pb2.PositionSource
+)
+"""A position: an XGID; a GNU Position ID, alone or followed by `:` and a Match ID; the words
+`start` and `nardy-start`; 26 numbers from the view of the player on roll (backgammon); or a
+message."""
+
+DiceLike: TypeAlias = common_pb2.Dice | tuple[int, int]
+"""A roll: `(3, 1)` or a message."""
+
+StepLike: TypeAlias = common_pb2.Step | tuple[int, int]
+"""A step: `(source, target)` or a message; 25 is the bar and 0 is off."""
+
+LevelName: TypeAlias = Literal["static", "lookahead-1", "lookahead-2", "lookahead-3", "random"]
+LevelLike: TypeAlias = LevelName | common_pb2.Level.ValueType
+"""How deep the engine looks: a name such as `static`, or a value of the enum `Level`."""
+
+VariantName: TypeAlias = Literal["backgammon", "long-nardy"]
+VariantLike: TypeAlias = VariantName | common_pb2.Variant.ValueType
+"""A game: its name, or a value of the enum `Variant`."""
+
+_START = (0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0)
+_NARDY_START = (0,) * 12 + (-15,) + (0,) * 11 + (15, 0)
+_GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
+
+
+def fault(description: str, *, field: str, reason: str) -> InvalidArgumentError:
+    """The error for a value that cannot even be put into a request."""
+    return InvalidArgumentError(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        description,
+        reason="INVALID_INPUT",
+        violations=(Violation(field, reason, description),),
+    )
+
+
+def start_position(variant: VariantLike = "backgammon") -> common_pb2.Position:
+    """The start position of a game."""
+    value = variant_value(variant)
+    points = _NARDY_START if value == common_pb2.VARIANT_LONG_NARDY else _START
+    return common_pb2.Position(points=points, variant=value)
+
+
+def position_source(position: PositionLike) -> common_pb2.PositionSource:
+    """The request form of a position."""
+    if isinstance(position, common_pb2.PositionSource):
+        return position
+    if isinstance(position, common_pb2.Position):
+        return common_pb2.PositionSource(position=position)
+    if isinstance(position, common_pb2.GameState):
+        return common_pb2.PositionSource(state=position)
+    if isinstance(position, common_pb2.GnuId):
+        return common_pb2.PositionSource(gnu_id=position)
+    if isinstance(position, str):
+        return _source_from_text(position.strip())
+    try:
+        return common_pb2.PositionSource(position=common_pb2.Position(points=list(position)))
+    except (TypeError, ValueError) as error:
+        message = f"expected 26 small integers, got {position!r}"
+        raise fault(message, field="position.points", reason="NOT_A_BOARD") from error
+
+
+def _source_from_text(text: str) -> common_pb2.PositionSource:
+    if text == "start":
+        return common_pb2.PositionSource(position=start_position())
+    if text == "nardy-start":
+        return common_pb2.PositionSource(position=start_position("long-nardy"))
+    if match := _GNU_ID.fullmatch(text):
+        gnu_id = common_pb2.GnuId(position_id=match[1], match_id=match[2] or "")
+        return common_pb2.PositionSource(gnu_id=gnu_id)
+    return common_pb2.PositionSource(xgid=text)
+
+
+def dice_message(dice: DiceLike | None) -> common_pb2.Dice | None:
+    """The request form of a roll."""
+    if dice is None or isinstance(dice, common_pb2.Dice):
+        return dice
+    try:
+        first, second = dice
+        return common_pb2.Dice(first=first, second=second)
+    except (TypeError, ValueError) as error:
+        message = f"expected two numbers from 1 to 6, got {dice!r}"
+        raise fault(message, field="dice", reason="NOT_A_ROLL") from error
+
+
+def level_value(level: LevelLike, field: str = "level") -> common_pb2.Level.ValueType:
+    """The enum value of a level."""
+    if isinstance(level, str):
+        if level not in get_args(LevelName):
+            names = ", ".join(get_args(LevelName))
+            message = f"expected one of {names}, got {level!r}"
+            raise fault(message, field=field, reason="UNKNOWN_LEVEL")
+        return common_pb2.Level.Value(f"LEVEL_{level.upper().replace('-', '_')}")
+    return level
+
+
+def variant_value(variant: VariantLike) -> common_pb2.Variant.ValueType:
+    """The enum value of a game."""
+    if isinstance(variant, str):
+        if variant not in get_args(VariantName):
+            names = ", ".join(get_args(VariantName))
+            message = f"expected one of {names}, got {variant!r}"
+            raise fault(message, field="variant", reason="UNKNOWN_VARIANT")
+        return common_pb2.Variant.Value(f"VARIANT_{variant.upper().replace('-', '_')}")
+    return variant
+
+
+def list_plays(
+    position: PositionLike, dice: DiceLike | None, *, first_turn: bool, include_step_graph: bool
+) -> rules_pb2.ListPlaysRequest:
+    """Request of ListPlays."""
+    return rules_pb2.ListPlaysRequest(
+        position=position_source(position),
+        dice=dice_message(dice),
+        first_turn=first_turn,
+        include_step_graph=include_step_graph,
+    )
+
+
+def apply_play(
+    position: PositionLike,
+    play: str | Sequence[StepLike],
+    dice: DiceLike | None,
+    *,
+    first_turn: bool,
+) -> rules_pb2.ApplyPlayRequest:
+    """Request of ApplyPlay."""
+    request = rules_pb2.ApplyPlayRequest(
+        position=position_source(position), dice=dice_message(dice), first_turn=first_turn
+    )
+    if isinstance(play, str):
+        request.notation = play
+    else:
+        request.steps.SetInParent()
+        request.steps.steps.extend(_step(step, index) for index, step in enumerate(play))
+    return request
+
+
+def _step(step: StepLike, index: int) -> common_pb2.Step:
+    if isinstance(step, common_pb2.Step):
+        return step
+    try:
+        source, target = step
+        return common_pb2.Step(source=source, target=target)
+    except (TypeError, ValueError) as error:
+        message = f"expected (source, target) with points from 0 to 25, got {step!r}"
+        raise fault(message, field=f"steps.steps[{index}]", reason="NOT_A_STEP") from error
+
+
+def inspect_position(position: PositionLike) -> rules_pb2.InspectPositionRequest:
+    """Request of InspectPosition."""
+    return rules_pb2.InspectPositionRequest(position=position_source(position))
+
+
+def convert_position(position: PositionLike) -> rules_pb2.ConvertPositionRequest:
+    """Request of ConvertPosition."""
+    return rules_pb2.ConvertPositionRequest(position=position_source(position))
+
+
+def evaluate(position: PositionLike, level: LevelLike) -> engine_pb2.EvaluateRequest:
+    """Request of Evaluate."""
+    return engine_pb2.EvaluateRequest(position=position_source(position), level=level_value(level))
+
+
+def rank_plays(
+    position: PositionLike,
+    dice: DiceLike | None,
+    *,
+    level: LevelLike,
+    max_plays: int,
+    cubeless: bool,
+    first_turn: bool,
+) -> engine_pb2.RankPlaysRequest:
+    """Request of RankPlays."""
+    return engine_pb2.RankPlaysRequest(
+        position=position_source(position),
+        dice=dice_message(dice),
+        level=level_value(level),
+        max_plays=_count(max_plays, "max_plays"),
+        cubeless=cubeless,
+        first_turn=first_turn,
+    )
+
+
+def advise_cube(position: PositionLike, level: LevelLike) -> engine_pb2.AdviseCubeRequest:
+    """Request of AdviseCube."""
+    return engine_pb2.AdviseCubeRequest(
+        position=position_source(position), level=level_value(level)
+    )
+
+
+def simulate(
+    count: int,
+    *,
+    preset: str,
+    rules: rules_pb2.Rules | None,
+    match_length: int | None,
+    seed: int | None,
+    first: LevelLike,
+    second: LevelLike,
+    include_records: bool,
+    statistics_only: bool,
+) -> simulation_pb2.SimulateRequest:
+    """Request of Simulate."""
+    return simulation_pb2.SimulateRequest(
+        preset=preset,
+        rules=rules,
+        match_length=None if match_length is None else _count(match_length, "match_length"),
+        count=_count(count, "count"),
+        seed=None if seed is None else _count(seed, "seed"),
+        first=simulation_pb2.SimulationPlayer(level=level_value(first, "first.level")),
+        second=simulation_pb2.SimulationPlayer(level=level_value(second, "second.level")),
+        include_records=include_records,
+        statistics_only=statistics_only,
+    )
+
+
+def _count(number: int, field: str) -> int:
+    """`number`, if a uint32 can hold it."""
+    if not 0 <= number < 1 << 32:
+        message = f"expected 0 to {(1 << 32) - 1}, got {number}"
+        raise fault(message, field=field, reason="OUT_OF_RANGE")
+    return number
