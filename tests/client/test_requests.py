@@ -1,0 +1,86 @@
+"""What a person writes becomes the request that was meant, or an error that names the field."""
+
+from __future__ import annotations
+
+import pytest
+from bgserver_client import InvalidArgumentError, _requests, start_position
+from bgserver_client.v1 import common_pb2, simulation_pb2
+
+_START_XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
+
+
+def test_position_forms():
+    source = _requests.position_source
+    start = start_position()
+    assert source("start").position == start
+    assert source(" start ").position == start
+    assert source(list(start.points)).position.points == start.points
+    assert source(start).position == start
+    state = common_pb2.GameState(position=start, jacoby=True)
+    assert source(state).state == state
+    assert source(_START_XGID).xgid == _START_XGID
+    assert source("4HPwATDgc/ABMA").gnu_id == common_pb2.GnuId(position_id="4HPwATDgc/ABMA")
+    both = common_pb2.GnuId(position_id="4HPwATDgc/ABMA", match_id="cAkAAAAAAAAA")
+    assert source("4HPwATDgc/ABMA:cAkAAAAAAAAA").gnu_id == both
+    assert source(both).gnu_id == both
+    assert source(source(both)).gnu_id == both
+
+
+def test_start_positions_have_fifteen_checkers_a_side():
+    for name in ("backgammon", "long-nardy"):
+        points = start_position(name).points
+        assert sum(count for count in points if count > 0) == 15
+        assert sum(count for count in points if count < 0) == -15
+    assert _requests.position_source("nardy-start").position.points[24] == 15
+
+
+def test_unset_and_zero_stay_apart():
+    request = _requests.simulate(
+        10,
+        preset="money",
+        rules=None,
+        match_length=None,
+        seed=0,
+        first="static",
+        second="random",
+        include_records=False,
+        statistics_only=True,
+    )
+    assert request.HasField("seed")
+    assert not request.HasField("match_length")
+    assert not request.HasField("rules")
+    assert request.second.level == common_pb2.LEVEL_RANDOM
+    assert isinstance(request, simulation_pb2.SimulateRequest)
+
+
+def test_play_forms():
+    by_notation = _requests.apply_play("start", "8/5 6/5", (3, 1), first_turn=False)
+    assert by_notation.notation == "8/5 6/5"
+    by_steps = _requests.apply_play("start", [(8, 5), (6, 5)], (3, 1), first_turn=False)
+    assert [(step.source, step.target) for step in by_steps.steps.steps] == [(8, 5), (6, 5)]
+    forfeited = _requests.apply_play("start", [], (3, 1), first_turn=False)
+    assert forfeited.WhichOneof("play") == "steps"
+
+
+@pytest.mark.parametrize(
+    ("build", "field"),
+    [
+        (lambda: _requests.position_source([0] * 25 + [2**40]), "position.points"),
+        (lambda: _requests.position_source(["a"]), "position.points"),
+        (lambda: _requests.dice_message((1, 2, 3)), "dice"),
+        (lambda: _requests.dice_message((-1, 2)), "dice"),
+        (lambda: _requests.level_value("deep"), "level"),
+        (lambda: _requests.variant_value("chess"), "variant"),
+        (
+            lambda: _requests.apply_play("start", [(8, -5)], None, first_turn=False),
+            "steps.steps[0]",
+        ),
+    ],
+)
+def test_what_no_request_can_hold_names_its_field(build, field):
+    with pytest.raises(InvalidArgumentError) as caught:
+        build()
+    (violation,) = caught.value.violations
+    assert violation.field == field
+    assert violation.reason
+    assert isinstance(caught.value, ValueError)
