@@ -65,7 +65,7 @@ def cube_utilities(
         Utilities of no double, of double and take (or beaver, if that is allowed and better for
         the opponent) and of double and pass; and whether the taker beavers.
     """
-    chance = probabilities[0]
+    chance = float(probabilities[0])
     shares = gammon_shares(probabilities)
     no_double = position_utility(chance, shares, state, table, efficiency)
     after = doubled(state)
