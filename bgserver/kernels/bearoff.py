@@ -536,13 +536,13 @@ def _chance_earlier(entry: int, other: int, lead: int, tables: BearoffTables) ->
     other_first = tables.offsets[other]
     other_start = int(tables.starts[other])
     total = 0.0
-    so_far = 0.0
+    so_far = 0.0  # float64, also in plain Python, where numpy would stay with float32
     used = 0
     for k in range(tables.offsets[other + 1] - other_first):
         while used < number and start + used <= other_start + k + lead - 1:
-            so_far += tables.probabilities[first + used]
+            so_far += float(tables.probabilities[first + used])
             used += 1
-        total += tables.probabilities[other_first + k] * so_far
+        total += float(tables.probabilities[other_first + k]) * so_far
     return min(total, 1.0)
 
 
@@ -564,7 +564,7 @@ def bearoff_race_probabilities(
         out: float32[5], written: P(win), P(win gammon), 0, P(lose gammon), 0.
     """
     if own < tables.two_sided.shape[0] and opponent < tables.two_sided.shape[0]:
-        win = 0.5 - 0.5 * tables.two_sided[opponent, own, CUBELESS]
+        win = 0.5 - 0.5 * float(tables.two_sided[opponent, own, CUBELESS])
     else:
         # The opponent's n-th roll comes before the mover's: the mover must need fewer rolls.
         win = _chance_earlier(own, opponent, 0, tables)
