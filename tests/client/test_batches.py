@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from bgserver_client import InvalidArgumentError, split_batches, start_position
 from bgserver_client._batches import pack, unpack
 from bgserver_client.v1 import engine_pb2
+
+if TYPE_CHECKING:
+    from bgserver_client import BatchLike
 
 _START = list(start_position().points)
 _PACKED = array("b", _START).tobytes()
@@ -34,7 +38,7 @@ _PACKED = array("b", _START).tobytes()
         "numpy int8", "numpy int64", "numpy strided",
     ],
 )  # fmt: skip
-def test_pack_takes_every_form(batch):
+def test_pack_takes_every_form(batch: BatchLike) -> None:
     assert pack(batch) == _PACKED * 2
 
 
@@ -51,20 +55,20 @@ def test_pack_takes_every_form(batch):
         (3, "NOT_A_BOARD"),
     ],
 )
-def test_pack_refuses_what_is_no_batch(batch, reason):
+def test_pack_refuses_what_is_no_batch(batch: BatchLike, reason: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         pack(batch)
     assert caught.value.violations[0].reason == reason
 
 
-def test_unpack_gives_rows_that_numpy_can_wrap():
+def test_unpack_gives_rows_that_numpy_can_wrap() -> None:
     values = np.arange(10, dtype="<f4").reshape(2, 5) / 16
     view = unpack(engine_pb2.EvaluateBatchResponse(probabilities=values.tobytes()))
     assert view.tolist() == values.tolist()
     assert np.array_equal(np.asarray(view), values)
 
 
-def test_split_batches_keeps_order_and_loses_nothing():
+def test_split_batches_keeps_order_and_loses_nothing() -> None:
     points = np.arange(7 * 26, dtype=np.uint8).reshape(7, 26).view(np.int8)
     parts = list(split_batches(points, 3))
     assert [len(part) // 26 for part in parts] == [3, 3, 1]

@@ -7,11 +7,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import bgserver_client
 import pytest
 from bgserver_client import AsyncClient, Client
 from bgserver_client.v1 import common_pb2, engine_pb2, rules_pb2, simulation_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import MethodDescriptor
 
 _FILES = (common_pb2, rules_pb2, engine_pb2, simulation_pb2)
 _METHODS = [
@@ -22,11 +26,11 @@ _METHODS = [
 ]
 
 
-def _snake(name):
+def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def test_every_generated_file_is_looked_at():
+def test_every_generated_file_is_looked_at() -> None:
     names = {module.__name__.rpartition(".")[2] for module in _FILES}
     folder = Path(bgserver_client.__file__).parent / "v1"
     generated = {path.stem for path in folder.glob("*_pb2.py")}
@@ -35,7 +39,7 @@ def test_every_generated_file_is_looked_at():
 
 @pytest.mark.parametrize("method", _METHODS, ids=lambda method: method.full_name)
 @pytest.mark.parametrize("client", [Client, AsyncClient])
-def test_every_rpc_has_a_method(client, method):
+def test_every_rpc_has_a_method(client: type[object], method: MethodDescriptor) -> None:
     function = getattr(client, _snake(method.name))
     assert function.__doc__
     unary_and_async = client is AsyncClient and not method.server_streaming
@@ -43,8 +47,8 @@ def test_every_rpc_has_a_method(client, method):
 
 
 @pytest.mark.parametrize("method", _METHODS, ids=lambda method: method.full_name)
-def test_both_clients_take_the_same_arguments(method):
-    def arguments(client):
+def test_both_clients_take_the_same_arguments(method: MethodDescriptor) -> None:
+    def arguments(client: type[object]) -> dict[str, tuple[object, object]]:
         parameters = inspect.signature(getattr(client, _snake(method.name))).parameters
         return {name: (p.kind, p.default) for name, p in parameters.items()}
 
@@ -52,7 +56,7 @@ def test_both_clients_take_the_same_arguments(method):
 
 
 @pytest.mark.parametrize("method", _METHODS, ids=lambda method: method.full_name)
-def test_every_field_of_a_request_can_be_set(method):
+def test_every_field_of_a_request_can_be_set(method: MethodDescriptor) -> None:
     """Batches and plays have forms of their own; every other field is an argument by its name."""
     parameters = inspect.signature(getattr(Client, _snake(method.name))).parameters
     own_form = {"points": "batches", "notation": "play", "steps": "play", "id": "batches"}
@@ -61,7 +65,7 @@ def test_every_field_of_a_request_can_be_set(method):
     assert "timeout_s" in parameters
 
 
-def test_the_client_needs_neither_numba_nor_numpy_nor_the_server():
+def test_the_client_needs_neither_numba_nor_numpy_nor_the_server() -> None:
     script = (
         "import sys, bgserver_client\n"
         "bad = {'numba', 'numpy', 'bgserver'} & set(sys.modules)\n"

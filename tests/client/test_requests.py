@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from bgserver_client import InvalidArgumentError, _requests, start_position
 from bgserver_client.v1 import common_pb2, simulation_pb2
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _wrong(value: object) -> Any:
+    """A value that the types would refuse."""
+    return value
+
+
 _START_XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
 
 
-def test_position_forms():
+def test_position_forms() -> None:
     source = _requests.position_source
     start = start_position()
     assert source("start").position == start
@@ -26,7 +37,7 @@ def test_position_forms():
     assert source(source(both)).gnu_id == both
 
 
-def test_start_positions_have_fifteen_checkers_a_side():
+def test_start_positions_have_fifteen_checkers_a_side() -> None:
     for name in ("backgammon", "long-nardy"):
         points = start_position(name).points
         assert sum(count for count in points if count > 0) == 15
@@ -34,7 +45,7 @@ def test_start_positions_have_fifteen_checkers_a_side():
     assert _requests.position_source("nardy-start").position.points[24] == 15
 
 
-def test_unset_and_zero_stay_apart():
+def test_unset_and_zero_stay_apart() -> None:
     request = _requests.simulate(
         10,
         preset="money",
@@ -53,7 +64,7 @@ def test_unset_and_zero_stay_apart():
     assert isinstance(request, simulation_pb2.SimulateRequest)
 
 
-def test_play_forms():
+def test_play_forms() -> None:
     by_notation = _requests.apply_play("start", "8/5 6/5", (3, 1), first_turn=False)
     assert by_notation.notation == "8/5 6/5"
     by_steps = _requests.apply_play("start", [(8, 5), (6, 5)], (3, 1), first_turn=False)
@@ -66,18 +77,18 @@ def test_play_forms():
     ("build", "field"),
     [
         (lambda: _requests.position_source([0] * 25 + [2**40]), "position.points"),
-        (lambda: _requests.position_source(["a"]), "position.points"),
-        (lambda: _requests.dice_message((1, 2, 3)), "dice"),
+        (lambda: _requests.position_source(_wrong(["a"])), "position.points"),
+        (lambda: _requests.dice_message(_wrong((1, 2, 3))), "dice"),
         (lambda: _requests.dice_message((-1, 2)), "dice"),
-        (lambda: _requests.level_value("deep"), "level"),
-        (lambda: _requests.variant_value("chess"), "variant"),
+        (lambda: _requests.level_value(_wrong("deep")), "level"),
+        (lambda: _requests.variant_value(_wrong("chess")), "variant"),
         (
             lambda: _requests.apply_play("start", [(8, -5)], None, first_turn=False),
             "steps.steps[0]",
         ),
     ],
 )
-def test_what_no_request_can_hold_names_its_field(build, field):
+def test_what_no_request_can_hold_names_its_field(build: Callable[[], object], field: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         build()
     (violation,) = caught.value.violations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias, Union, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union, cast
 
 from bgserver_client._requests import LevelLike, VariantLike, fault, level_value, variant_value
 from bgserver_client.v1 import engine_pb2
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-BatchLike: TypeAlias = Union["Buffer", Sequence[int | Sequence[int]]]
+
+class _Array(Protocol):
+    """A NumPy array, which is a buffer too, but is not typed as one before Python 3.12."""
+
+    @property
+    def __array_interface__(self) -> dict[str, object]: ...
+
+
+BatchLike: TypeAlias = Union["Buffer", _Array, Sequence[int | Sequence[int]]]
 """Positions, each 26 numbers from the view of the player on roll: a buffer of signed bytes or other
 integers (bytes, `array`, a NumPy array of n x 26), a list of lists, or one flat list."""
 

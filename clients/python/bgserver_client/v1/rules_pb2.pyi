@@ -645,6 +645,7 @@ class Rules(_message.Message):
     NEXT_STARTER_FIELD_NUMBER: _builtins.int
     LONG_NARDY_FIELD_NUMBER: _builtins.int
     HIGHEST_RESULT_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
     variant: _common_pb2.Variant.ValueType
     """The game."""
     opening_starter: Global___OpeningStarter.ValueType
@@ -719,6 +720,10 @@ class Rules(_message.Message):
     def long_nardy(self) -> Global___LongNardyRules:
         """Long Nardy only."""
 
+    @_builtins.property
+    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Strengths of the bots that the preset offers: `beginner`, `normal`, `expert`."""
+
     def __init__(
         self,
         *,
@@ -756,10 +761,11 @@ class Rules(_message.Message):
         next_starter: Global___NextStarter.ValueType = ...,
         long_nardy: Global___LongNardyRules | None = ...,
         highest_result: _builtins.int = ...,
+        bots: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_auto_double_limit", b"_auto_double_limit", "_auto_play_single", b"_auto_play_single", "_auto_roll", b"_auto_roll", "_backgammon_needs_none_off", b"_backgammon_needs_none_off", "_beaver", b"_beaver", "_beaver_may_be_dropped", b"_beaver_may_be_dropped", "_crawford", b"_crawford", "_cube_cap", b"_cube_cap", "_forbid_dead_cube", b"_forbid_dead_cube", "_holland", b"_holland", "_holland_rolls", b"_holland_rolls", "_jacoby", b"_jacoby", "_jacoby_auto_double_counts", b"_jacoby_auto_double_counts", "_loses_after_timeouts", b"_loses_after_timeouts", "_raccoon", b"_raccoon", "_undo", b"_undo", "auto_double_limit", b"auto_double_limit", "auto_play_single", b"auto_play_single", "auto_roll", b"auto_roll", "backgammon_needs_none_off", b"backgammon_needs_none_off", "beaver", b"beaver", "beaver_may_be_dropped", b"beaver_may_be_dropped", "crawford", b"crawford", "cube_cap", b"cube_cap", "forbid_dead_cube", b"forbid_dead_cube", "holland", b"holland", "holland_rolls", b"holland_rolls", "jacoby", b"jacoby", "jacoby_auto_double_counts", b"jacoby_auto_double_counts", "long_nardy", b"long_nardy", "loses_after_timeouts", b"loses_after_timeouts", "raccoon", b"raccoon", "undo", b"undo"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_auto_double_limit", b"_auto_double_limit", "_auto_play_single", b"_auto_play_single", "_auto_roll", b"_auto_roll", "_backgammon_needs_none_off", b"_backgammon_needs_none_off", "_beaver", b"_beaver", "_beaver_may_be_dropped", b"_beaver_may_be_dropped", "_crawford", b"_crawford", "_cube_cap", b"_cube_cap", "_forbid_dead_cube", b"_forbid_dead_cube", "_holland", b"_holland", "_holland_rolls", b"_holland_rolls", "_jacoby", b"_jacoby", "_jacoby_auto_double_counts", b"_jacoby_auto_double_counts", "_loses_after_timeouts", b"_loses_after_timeouts", "_raccoon", b"_raccoon", "_undo", b"_undo", "auto_double", b"auto_double", "auto_double_b_scope", b"auto_double_b_scope", "auto_double_limit", b"auto_double_limit", "auto_play_single", b"auto_play_single", "auto_roll", b"auto_roll", "backgammon_needs_none_off", b"backgammon_needs_none_off", "beaver", b"beaver", "beaver_may_be_dropped", b"beaver_may_be_dropped", "confirm", b"confirm", "crawford", b"crawford", "cube", b"cube", "cube_cap", b"cube_cap", "forbid_dead_cube", b"forbid_dead_cube", "highest_result", b"highest_result", "holland", b"holland", "holland_count", b"holland_count", "holland_rolls", b"holland_rolls", "holland_scope", b"holland_scope", "jacoby", b"jacoby", "jacoby_auto_double_counts", b"jacoby_auto_double_counts", "long_nardy", b"long_nardy", "loses_after_timeouts", b"loses_after_timeouts", "match_lengths", b"match_lengths", "next_starter", b"next_starter", "on_timeout", b"on_timeout", "opening_dice", b"opening_dice", "opening_starter", b"opening_starter", "raccoon", b"raccoon", "raccoon_owner", b"raccoon_owner", "resign_scope", b"resign_scope", "session", b"session", "turn_seconds", b"turn_seconds", "undo", b"undo", "variant", b"variant"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_auto_double_limit", b"_auto_double_limit", "_auto_play_single", b"_auto_play_single", "_auto_roll", b"_auto_roll", "_backgammon_needs_none_off", b"_backgammon_needs_none_off", "_beaver", b"_beaver", "_beaver_may_be_dropped", b"_beaver_may_be_dropped", "_crawford", b"_crawford", "_cube_cap", b"_cube_cap", "_forbid_dead_cube", b"_forbid_dead_cube", "_holland", b"_holland", "_holland_rolls", b"_holland_rolls", "_jacoby", b"_jacoby", "_jacoby_auto_double_counts", b"_jacoby_auto_double_counts", "_loses_after_timeouts", b"_loses_after_timeouts", "_raccoon", b"_raccoon", "_undo", b"_undo", "auto_double", b"auto_double", "auto_double_b_scope", b"auto_double_b_scope", "auto_double_limit", b"auto_double_limit", "auto_play_single", b"auto_play_single", "auto_roll", b"auto_roll", "backgammon_needs_none_off", b"backgammon_needs_none_off", "beaver", b"beaver", "beaver_may_be_dropped", b"beaver_may_be_dropped", "bots", b"bots", "confirm", b"confirm", "crawford", b"crawford", "cube", b"cube", "cube_cap", b"cube_cap", "forbid_dead_cube", b"forbid_dead_cube", "highest_result", b"highest_result", "holland", b"holland", "holland_count", b"holland_count", "holland_rolls", b"holland_rolls", "holland_scope", b"holland_scope", "jacoby", b"jacoby", "jacoby_auto_double_counts", b"jacoby_auto_double_counts", "long_nardy", b"long_nardy", "loses_after_timeouts", b"loses_after_timeouts", "match_lengths", b"match_lengths", "next_starter", b"next_starter", "on_timeout", b"on_timeout", "opening_dice", b"opening_dice", "opening_starter", b"opening_starter", "raccoon", b"raccoon", "raccoon_owner", b"raccoon_owner", "resign_scope", b"resign_scope", "session", b"session", "turn_seconds", b"turn_seconds", "undo", b"undo", "variant", b"variant"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__auto_double_limit: _TypeAlias = _typing.Literal["auto_double_limit"]  # noqa: Y015
     _WhichOneofArgType__auto_double_limit: _TypeAlias = _typing.Literal["_auto_double_limit", b"_auto_double_limit"]  # noqa: Y015
