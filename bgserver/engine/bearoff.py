@@ -3,7 +3,7 @@
 One-sided (all 54,264 arrangements of up to 15 checkers): how many rolls until all checkers are
 off, and for 15 checkers until the first one is. Two-sided (up to 6 checkers each): equities
 without a cube and in money play with the cube in each place, no Jacoby rule, no limit to the
-cube. `bgserver.kernels.bearoff` says how they are computed and used.
+cube. `bgserver.kernels.bearoff_build` says how they are computed.
 
 Accuracy. Both are computed in float64 and stored in float32: a stored number differs from the
 computed one by less than 6e-8. The one-sided distributions lose the ends below 2**-32 each, so
@@ -28,6 +28,7 @@ from bgserver.engine.bearoff_file import (
 from bgserver.engine.errors import DataError
 from bgserver.engine.paths import cache_dir
 from bgserver.kernels import bearoff as kernels
+from bgserver.kernels import bearoff_build as builders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,15 +119,15 @@ def compute_one_sided(progress: Progress | None = None) -> OneSided:
         progress: Told of arrangements done and in all.
     """
     size = kernels.ARRANGEMENTS
-    rolls = np.zeros((size, kernels.ROLL_WIDTH))
+    rolls = np.zeros((size, builders.ROLL_WIDTH))
     mean_rolls = np.zeros(size)
-    first_off = np.zeros((kernels.FIRST_OFF, kernels.FIRST_WIDTH))
+    first_off = np.zeros((kernels.FIRST_OFF, builders.FIRST_WIDTH))
     first_mean = np.zeros(kernels.FIRST_OFF)
     buffers = _play_buffers()
     rolls[0, 0] = 1.0
     for begin in range(1, size, _CHUNK):
         end = min(begin + _CHUNK, size)
-        kernels.build_one_sided(begin, end, rolls, mean_rolls, first_off, first_mean, buffers)
+        builders.build_one_sided(begin, end, rolls, mean_rolls, first_off, first_mean, buffers)
         if progress is not None:
             progress(end, size)
     probabilities, lengths, starts = (
@@ -167,14 +168,14 @@ def compute_two_sided(progress: Progress | None = None) -> NDArray[np.float32]:
     size = kernels.TWO_SIDED_SIZE
     buffers = _play_buffers()
     starts = np.zeros(21 * size + 1, dtype=np.int32)
-    number = kernels.list_two_sided_plays(starts, np.zeros(0, dtype=np.int16), buffers)
+    number = builders.list_two_sided_plays(starts, np.zeros(0, dtype=np.int16), buffers)
     targets = np.zeros(number, dtype=np.int16)
-    kernels.list_two_sided_plays(starts, targets, buffers)
+    builders.list_two_sided_plays(starts, targets, buffers)
     equities = np.zeros((size, size, 4))
     equities[0, :] = 1.0
     equities[:, 0] = -1.0
     for larger in range(1, size):
-        kernels.build_two_sided_row(larger, starts, targets, equities)
+        builders.build_two_sided_row(larger, starts, targets, equities)
         if progress is not None:
             progress((larger + 1) ** 2, size * size)
     table = equities.astype(np.float32)
@@ -183,7 +184,7 @@ def compute_two_sided(progress: Progress | None = None) -> NDArray[np.float32]:
 
 
 def _play_buffers() -> NDArray[np.int64]:
-    return np.zeros((2, kernels.MAX_BEAROFF_PLAYS), dtype=np.int64)
+    return np.zeros((2, builders.MAX_BEAROFF_PLAYS), dtype=np.int64)
 
 
 # --- files -----------------------------------------------------------------------------------

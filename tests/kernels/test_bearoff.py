@@ -12,6 +12,7 @@ import pytest
 
 from bgserver.engine.bearoff import compute_one_sided, compute_two_sided
 from bgserver.kernels import bearoff
+from bgserver.kernels.bearoff_build import MAX_BEAROFF_PLAYS, bearoff_plays
 from tests import bearoff_oracle as oracle
 from tests import naive
 
@@ -132,20 +133,20 @@ def test_plays_are_those_of_the_rules():
     rng = random.Random(2)
     few = oracle.arrangements(2)[1:]
     many = [random_arrangement(rng, rng.randint(3, 15)) for _ in range(150)]
-    buffers = np.zeros((2, bearoff.MAX_BEAROFF_PLAYS), dtype=np.int64)
+    buffers = np.zeros((2, MAX_BEAROFF_PLAYS), dtype=np.int64)
     for row in few + many:
         packed = bearoff.pack_arrangement(np.array(row, dtype=np.int8))
         for roll in naive.ALL_ROLLS:
-            count = bearoff.bearoff_plays(packed, roll[0], roll[1], buffers)
+            count = bearoff_plays(packed, roll[0], roll[1], buffers)
             found = [bearoff.packed_index(int(after)) for after in buffers[0, :count]]
             expected = [index_of(after) for after in oracle.results(row, roll)]
             assert sorted(found) == expected, (row, roll)
 
 
 def test_most_plays_fit_the_buffers():
-    buffers = np.zeros((2, bearoff.MAX_BEAROFF_PLAYS), dtype=np.int64)
+    buffers = np.zeros((2, MAX_BEAROFF_PLAYS), dtype=np.int64)
     packed = bearoff.pack_arrangement(np.array((2, 2, 2, 2, 3, 4), dtype=np.int8))
-    assert 30 < bearoff.bearoff_plays(packed, 1, 1, buffers) <= bearoff.MAX_BEAROFF_PLAYS
+    assert 30 < bearoff_plays(packed, 1, 1, buffers) <= MAX_BEAROFF_PLAYS
 
 
 # --- one-sided -------------------------------------------------------------------------------
