@@ -24,25 +24,25 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x62gserver/v1/common.proto\x12\x0b\x62gserver.v1\"A\n\x08Position\x12\x0e\n\x06points\x18\x01 \x03(\x11\x12%\n\x07variant\x18\x02 \x01(\x0e\x32\x14.bgserver.v1.Variant\"%\n\x04\x44ice\x12\r\n\x05\x66irst\x18\x01 \x01(\r\x12\x0e\n\x06second\x18\x02 \x01(\r\"@\n\x04Step\x12\x0e\n\x06source\x18\x01 \x01(\r\x12\x0e\n\x06target\x18\x02 \x01(\r\x12\x0b\n\x03\x64ie\x18\x03 \x01(\r\x12\x0b\n\x03hit\x18\x04 \x01(\x08\"a\n\x04Play\x12\x10\n\x08notation\x18\x01 \x01(\t\x12 \n\x05steps\x18\x02 \x03(\x0b\x32\x11.bgserver.v1.Step\x12%\n\x06result\x18\x03 \x01(\x0b\x32\x15.bgserver.v1.Position\"e\n\x04\x43ube\x12\x12\n\x05value\x18\x01 \x01(\rH\x00\x88\x01\x01\x12%\n\x05owner\x18\x02 \x01(\x0e\x32\x16.bgserver.v1.CubeOwner\x12\x10\n\x03\x63\x61p\x18\x03 \x01(\rH\x01\x88\x01\x01\x42\x08\n\x06_valueB\x06\n\x04_cap\"Q\n\nMatchScore\x12\x0e\n\x06length\x18\x01 \x01(\r\x12\x0f\n\x07on_roll\x18\x02 \x01(\r\x12\x10\n\x08opponent\x18\x03 \x01(\r\x12\x10\n\x08\x63rawford\x18\x04 \x01(\x08\"\x8c\x03\n\tGameState\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.bgserver.v1.Position\x12\"\n\x07on_roll\x18\x02 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\x1f\n\x04\x64ice\x18\x03 \x01(\x0b\x32\x11.bgserver.v1.Dice\x12\x1f\n\x04\x63ube\x18\x04 \x01(\x0b\x32\x11.bgserver.v1.Cube\x12&\n\x05match\x18\x05 \x01(\x0b\x32\x17.bgserver.v1.MatchScore\x12\x0e\n\x06jacoby\x18\x06 \x01(\x08\x12\x0f\n\x07\x62\x65\x61vers\x18\x07 \x01(\x08\x12\x16\n\x0e\x64ouble_offered\x18\x08 \x01(\x08\x12-\n\x0bresignation\x18\t \x01(\x0e\x32\x18.bgserver.v1.Resignation\x12%\n\x05phase\x18\n \x01(\x0e\x32\x16.bgserver.v1.GamePhase\x12\x1b\n\x13money_score_on_roll\x18\x0b \x01(\r\x12\x1c\n\x14money_score_opponent\x18\x0c \x01(\r\".\n\x05GnuId\x12\x13\n\x0bposition_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\"\xa4\x01\n\x0ePositionSource\x12)\n\x08position\x18\x01 \x01(\x0b\x32\x15.bgserver.v1.PositionH\x00\x12\'\n\x05state\x18\x02 \x01(\x0b\x32\x16.bgserver.v1.GameStateH\x00\x12\x0e\n\x04xgid\x18\x03 \x01(\tH\x00\x12$\n\x06gnu_id\x18\x04 \x01(\x0b\x32\x12.bgserver.v1.GnuIdH\x00\x42\x08\n\x06source\"v\n\rProbabilities\x12\x0b\n\x03win\x18\x01 \x01(\x02\x12\x12\n\nwin_gammon\x18\x02 \x01(\x02\x12\x16\n\x0ewin_backgammon\x18\x03 \x01(\x02\x12\x13\n\x0blose_gammon\x18\x04 \x01(\x02\x12\x17\n\x0flose_backgammon\x18\x05 \x01(\x02*R\n\x07Variant\x12\x17\n\x13VARIANT_UNSPECIFIED\x10\x00\x12\x16\n\x12VARIANT_BACKGAMMON\x10\x01\x12\x16\n\x12VARIANT_LONG_NARDY\x10\x02*q\n\tCubeOwner\x12\x1a\n\x16\x43UBE_OWNER_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43UBE_OWNER_CENTERED\x10\x01\x12\x16\n\x12\x43UBE_OWNER_ON_ROLL\x10\x02\x12\x17\n\x13\x43UBE_OWNER_OPPONENT\x10\x03*=\n\x04Seat\x12\x14\n\x10SEAT_UNSPECIFIED\x10\x00\x12\x0e\n\nSEAT_FIRST\x10\x01\x12\x0f\n\x0bSEAT_SECOND\x10\x02*v\n\x0bResignation\x12\x1b\n\x17RESIGNATION_UNSPECIFIED\x10\x00\x12\x16\n\x12RESIGNATION_SINGLE\x10\x01\x12\x16\n\x12RESIGNATION_GAMMON\x10\x02\x12\x1a\n\x16RESIGNATION_BACKGAMMON\x10\x03*\xa5\x01\n\tGamePhase\x12\x1a\n\x16GAME_PHASE_UNSPECIFIED\x10\x00\x12\x1a\n\x16GAME_PHASE_NOT_STARTED\x10\x01\x12\x16\n\x12GAME_PHASE_PLAYING\x10\x02\x12\x17\n\x13GAME_PHASE_FINISHED\x10\x03\x12\x17\n\x13GAME_PHASE_RESIGNED\x10\x04\x12\x16\n\x12GAME_PHASE_DROPPED\x10\x05*\x87\x01\n\x05Level\x12\x15\n\x11LEVEL_UNSPECIFIED\x10\x00\x12\x10\n\x0cLEVEL_STATIC\x10\x01\x12\x15\n\x11LEVEL_LOOKAHEAD_1\x10\x02\x12\x15\n\x11LEVEL_LOOKAHEAD_2\x10\x03\x12\x15\n\x11LEVEL_LOOKAHEAD_3\x10\x04\x12\x10\n\x0cLEVEL_RANDOM\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x62gserver/v1/common.proto\x12\x0b\x62gserver.v1\"A\n\x08Position\x12\x0e\n\x06points\x18\x01 \x03(\x11\x12%\n\x07variant\x18\x02 \x01(\x0e\x32\x14.bgserver.v1.Variant\"%\n\x04\x44ice\x12\r\n\x05\x66irst\x18\x01 \x01(\r\x12\x0e\n\x06second\x18\x02 \x01(\r\"@\n\x04Step\x12\x0e\n\x06source\x18\x01 \x01(\r\x12\x0e\n\x06target\x18\x02 \x01(\r\x12\x0b\n\x03\x64ie\x18\x03 \x01(\r\x12\x0b\n\x03hit\x18\x04 \x01(\x08\"a\n\x04Play\x12\x10\n\x08notation\x18\x01 \x01(\t\x12 \n\x05steps\x18\x02 \x03(\x0b\x32\x11.bgserver.v1.Step\x12%\n\x06result\x18\x03 \x01(\x0b\x32\x15.bgserver.v1.Position\"e\n\x04\x43ube\x12\x12\n\x05value\x18\x01 \x01(\rH\x00\x88\x01\x01\x12%\n\x05owner\x18\x02 \x01(\x0e\x32\x16.bgserver.v1.CubeOwner\x12\x10\n\x03\x63\x61p\x18\x03 \x01(\rH\x01\x88\x01\x01\x42\x08\n\x06_valueB\x06\n\x04_cap\"Q\n\nMatchScore\x12\x0e\n\x06length\x18\x01 \x01(\r\x12\x0f\n\x07on_roll\x18\x02 \x01(\r\x12\x10\n\x08opponent\x18\x03 \x01(\r\x12\x10\n\x08\x63rawford\x18\x04 \x01(\x08\"\xc5\x03\n\tGameState\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.bgserver.v1.Position\x12\"\n\x07on_roll\x18\x02 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\x1f\n\x04\x64ice\x18\x03 \x01(\x0b\x32\x11.bgserver.v1.Dice\x12\x1f\n\x04\x63ube\x18\x04 \x01(\x0b\x32\x11.bgserver.v1.Cube\x12&\n\x05match\x18\x05 \x01(\x0b\x32\x17.bgserver.v1.MatchScore\x12\x0e\n\x06jacoby\x18\x06 \x01(\x08\x12\x0f\n\x07\x62\x65\x61vers\x18\x07 \x01(\x08\x12\x16\n\x0e\x64ouble_offered\x18\x08 \x01(\x08\x12-\n\x0bresignation\x18\t \x01(\x0e\x32\x18.bgserver.v1.Resignation\x12%\n\x05phase\x18\n \x01(\x0e\x32\x16.bgserver.v1.GamePhase\x12\x1b\n\x13money_score_on_roll\x18\x0b \x01(\r\x12\x1c\n\x14money_score_opponent\x18\x0c \x01(\r\x12\x14\n\x0c\x62\x65\x61ver_level\x18\r \x01(\r\x12!\n\x06\x61\x63ting\x18\x0e \x01(\x0e\x32\x11.bgserver.v1.Seat\".\n\x05GnuId\x12\x13\n\x0bposition_id\x18\x01 \x01(\t\x12\x10\n\x08match_id\x18\x02 \x01(\t\"\xa4\x01\n\x0ePositionSource\x12)\n\x08position\x18\x01 \x01(\x0b\x32\x15.bgserver.v1.PositionH\x00\x12\'\n\x05state\x18\x02 \x01(\x0b\x32\x16.bgserver.v1.GameStateH\x00\x12\x0e\n\x04xgid\x18\x03 \x01(\tH\x00\x12$\n\x06gnu_id\x18\x04 \x01(\x0b\x32\x12.bgserver.v1.GnuIdH\x00\x42\x08\n\x06source\"v\n\rProbabilities\x12\x0b\n\x03win\x18\x01 \x01(\x02\x12\x12\n\nwin_gammon\x18\x02 \x01(\x02\x12\x16\n\x0ewin_backgammon\x18\x03 \x01(\x02\x12\x13\n\x0blose_gammon\x18\x04 \x01(\x02\x12\x17\n\x0flose_backgammon\x18\x05 \x01(\x02*R\n\x07Variant\x12\x17\n\x13VARIANT_UNSPECIFIED\x10\x00\x12\x16\n\x12VARIANT_BACKGAMMON\x10\x01\x12\x16\n\x12VARIANT_LONG_NARDY\x10\x02*q\n\tCubeOwner\x12\x1a\n\x16\x43UBE_OWNER_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43UBE_OWNER_CENTERED\x10\x01\x12\x16\n\x12\x43UBE_OWNER_ON_ROLL\x10\x02\x12\x17\n\x13\x43UBE_OWNER_OPPONENT\x10\x03*=\n\x04Seat\x12\x14\n\x10SEAT_UNSPECIFIED\x10\x00\x12\x0e\n\nSEAT_FIRST\x10\x01\x12\x0f\n\x0bSEAT_SECOND\x10\x02*v\n\x0bResignation\x12\x1b\n\x17RESIGNATION_UNSPECIFIED\x10\x00\x12\x16\n\x12RESIGNATION_SINGLE\x10\x01\x12\x16\n\x12RESIGNATION_GAMMON\x10\x02\x12\x1a\n\x16RESIGNATION_BACKGAMMON\x10\x03*\xa5\x01\n\tGamePhase\x12\x1a\n\x16GAME_PHASE_UNSPECIFIED\x10\x00\x12\x1a\n\x16GAME_PHASE_NOT_STARTED\x10\x01\x12\x16\n\x12GAME_PHASE_PLAYING\x10\x02\x12\x17\n\x13GAME_PHASE_FINISHED\x10\x03\x12\x17\n\x13GAME_PHASE_RESIGNED\x10\x04\x12\x16\n\x12GAME_PHASE_DROPPED\x10\x05*\x87\x01\n\x05Level\x12\x15\n\x11LEVEL_UNSPECIFIED\x10\x00\x12\x10\n\x0cLEVEL_STATIC\x10\x01\x12\x15\n\x11LEVEL_LOOKAHEAD_1\x10\x02\x12\x15\n\x11LEVEL_LOOKAHEAD_2\x10\x03\x12\x15\n\x11LEVEL_LOOKAHEAD_3\x10\x04\x12\x10\n\x0cLEVEL_RANDOM\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'bgserver.v1.common_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_VARIANT']._serialized_start=1232
-  _globals['_VARIANT']._serialized_end=1314
-  _globals['_CUBEOWNER']._serialized_start=1316
-  _globals['_CUBEOWNER']._serialized_end=1429
-  _globals['_SEAT']._serialized_start=1431
-  _globals['_SEAT']._serialized_end=1492
-  _globals['_RESIGNATION']._serialized_start=1494
-  _globals['_RESIGNATION']._serialized_end=1612
-  _globals['_GAMEPHASE']._serialized_start=1615
-  _globals['_GAMEPHASE']._serialized_end=1780
-  _globals['_LEVEL']._serialized_start=1783
-  _globals['_LEVEL']._serialized_end=1918
+  _globals['_VARIANT']._serialized_start=1289
+  _globals['_VARIANT']._serialized_end=1371
+  _globals['_CUBEOWNER']._serialized_start=1373
+  _globals['_CUBEOWNER']._serialized_end=1486
+  _globals['_SEAT']._serialized_start=1488
+  _globals['_SEAT']._serialized_end=1549
+  _globals['_RESIGNATION']._serialized_start=1551
+  _globals['_RESIGNATION']._serialized_end=1669
+  _globals['_GAMEPHASE']._serialized_start=1672
+  _globals['_GAMEPHASE']._serialized_end=1837
+  _globals['_LEVEL']._serialized_start=1840
+  _globals['_LEVEL']._serialized_end=1975
   _globals['_POSITION']._serialized_start=41
   _globals['_POSITION']._serialized_end=106
   _globals['_DICE']._serialized_start=108
@@ -56,11 +56,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MATCHSCORE']._serialized_start=415
   _globals['_MATCHSCORE']._serialized_end=496
   _globals['_GAMESTATE']._serialized_start=499
-  _globals['_GAMESTATE']._serialized_end=895
-  _globals['_GNUID']._serialized_start=897
-  _globals['_GNUID']._serialized_end=943
-  _globals['_POSITIONSOURCE']._serialized_start=946
-  _globals['_POSITIONSOURCE']._serialized_end=1110
-  _globals['_PROBABILITIES']._serialized_start=1112
-  _globals['_PROBABILITIES']._serialized_end=1230
+  _globals['_GAMESTATE']._serialized_end=952
+  _globals['_GNUID']._serialized_start=954
+  _globals['_GNUID']._serialized_end=1000
+  _globals['_POSITIONSOURCE']._serialized_start=1003
+  _globals['_POSITIONSOURCE']._serialized_end=1167
+  _globals['_PROBABILITIES']._serialized_start=1169
+  _globals['_PROBABILITIES']._serialized_end=1287
 # @@protoc_insertion_point(module_scope)

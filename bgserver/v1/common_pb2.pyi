@@ -419,6 +419,8 @@ class GameState(_message.Message):
     PHASE_FIELD_NUMBER: _builtins.int
     MONEY_SCORE_ON_ROLL_FIELD_NUMBER: _builtins.int
     MONEY_SCORE_OPPONENT_FIELD_NUMBER: _builtins.int
+    BEAVER_LEVEL_FIELD_NUMBER: _builtins.int
+    ACTING_FIELD_NUMBER: _builtins.int
     on_roll: Global___Seat.ValueType
     """The seat on roll; after a double it stays the doubler's. Unset means SEAT_FIRST."""
     jacoby: _builtins.bool
@@ -435,6 +437,15 @@ class GameState(_message.Message):
     """Money play: points of the player on roll so far; has no influence on the play."""
     money_score_opponent: _builtins.int
     """Money play: points of the opponent so far; has no influence on the play."""
+    beaver_level: _builtins.int
+    """With double_offered: 0 a plain double, 1 the opponent has beavered it, 2 the player on roll has
+    raccooned the beaver. From 1 on the opponent owns the cube, which shows the value before its
+    last turn: what a drop costs.
+    """
+    acting: Global___Seat.ValueType
+    """The seat that must act, where the fields above leave that open: after a resignation by the
+    player who is not on roll, and in finished games. Unset: the usual one.
+    """
     @_builtins.property
     def position(self) -> Global___Position:
         """The board."""
@@ -466,10 +477,12 @@ class GameState(_message.Message):
         phase: Global___GamePhase.ValueType = ...,
         money_score_on_roll: _builtins.int = ...,
         money_score_opponent: _builtins.int = ...,
+        beaver_level: _builtins.int = ...,
+        acting: Global___Seat.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["cube", b"cube", "dice", b"dice", "match", b"match", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["beavers", b"beavers", "cube", b"cube", "dice", b"dice", "double_offered", b"double_offered", "jacoby", b"jacoby", "match", b"match", "money_score_on_roll", b"money_score_on_roll", "money_score_opponent", b"money_score_opponent", "on_roll", b"on_roll", "phase", b"phase", "position", b"position", "resignation", b"resignation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acting", b"acting", "beaver_level", b"beaver_level", "beavers", b"beavers", "cube", b"cube", "dice", b"dice", "double_offered", b"double_offered", "jacoby", b"jacoby", "match", b"match", "money_score_on_roll", b"money_score_on_roll", "money_score_opponent", b"money_score_opponent", "on_roll", b"on_roll", "phase", b"phase", "position", b"position", "resignation", b"resignation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -224,6 +224,282 @@ ON_TIMEOUT_LEGAL_PLAY: OnTimeout.ValueType  # 2
 """Any legal play is made; the player keeps the seat."""
 Global___OnTimeout: _TypeAlias = OnTimeout  # noqa: Y015
 
+class _HollandCount:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HollandCountEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_HollandCount.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HOLLAND_COUNT_UNSPECIFIED: _HollandCount.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    HOLLAND_COUNT_PER_SIDE: _HollandCount.ValueType  # 1
+    """So many rolls of each side."""
+    HOLLAND_COUNT_TOTAL: _HollandCount.ValueType  # 2
+    """So many rolls of both sides together."""
+
+class HollandCount(_HollandCount, metaclass=_HollandCountEnumTypeWrapper):
+    """Which rolls count for the Holland rule."""
+
+HOLLAND_COUNT_UNSPECIFIED: HollandCount.ValueType  # 0
+"""Not stated; read as the preset's value."""
+HOLLAND_COUNT_PER_SIDE: HollandCount.ValueType  # 1
+"""So many rolls of each side."""
+HOLLAND_COUNT_TOTAL: HollandCount.ValueType  # 2
+"""So many rolls of both sides together."""
+Global___HollandCount: _TypeAlias = HollandCount  # noqa: Y015
+
+class _HollandScope:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HollandScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_HollandScope.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HOLLAND_SCOPE_UNSPECIFIED: _HollandScope.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    HOLLAND_SCOPE_TRAILER: _HollandScope.ValueType  # 1
+    """The trailing side only."""
+    HOLLAND_SCOPE_BOTH: _HollandScope.ValueType  # 2
+    """Both sides."""
+
+class HollandScope(_HollandScope, metaclass=_HollandScopeEnumTypeWrapper):
+    """Whom the Holland rule restricts."""
+
+HOLLAND_SCOPE_UNSPECIFIED: HollandScope.ValueType  # 0
+"""Not stated; read as the preset's value."""
+HOLLAND_SCOPE_TRAILER: HollandScope.ValueType  # 1
+"""The trailing side only."""
+HOLLAND_SCOPE_BOTH: HollandScope.ValueType  # 2
+"""Both sides."""
+Global___HollandScope: _TypeAlias = HollandScope  # noqa: Y015
+
+class _RaccoonOwner:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RaccoonOwnerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RaccoonOwner.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RACCOON_OWNER_UNSPECIFIED: _RaccoonOwner.ValueType  # 0
+    """Not stated; must be stated if raccoons are on."""
+    RACCOON_OWNER_BEAVERER: _RaccoonOwner.ValueType  # 1
+    """The player who beavered."""
+    RACCOON_OWNER_RACCOONER: _RaccoonOwner.ValueType  # 2
+    """The player who raccooned."""
+
+class RaccoonOwner(_RaccoonOwner, metaclass=_RaccoonOwnerEnumTypeWrapper):
+    """Who owns the cube after a raccoon."""
+
+RACCOON_OWNER_UNSPECIFIED: RaccoonOwner.ValueType  # 0
+"""Not stated; must be stated if raccoons are on."""
+RACCOON_OWNER_BEAVERER: RaccoonOwner.ValueType  # 1
+"""The player who beavered."""
+RACCOON_OWNER_RACCOONER: RaccoonOwner.ValueType  # 2
+"""The player who raccooned."""
+Global___RaccoonOwner: _TypeAlias = RaccoonOwner  # noqa: Y015
+
+class _AutoDoubleScope:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AutoDoubleScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AutoDoubleScope.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    AUTO_DOUBLE_SCOPE_UNSPECIFIED: _AutoDoubleScope.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    AUTO_DOUBLE_SCOPE_FIRST_ROLL_OF_GAME: _AutoDoubleScope.ValueType  # 1
+    """The first roll of two dice in the game."""
+    AUTO_DOUBLE_SCOPE_FIRST_ROLL_OF_EACH_SIDE: _AutoDoubleScope.ValueType  # 2
+    """The first roll of two dice of each side."""
+
+class AutoDoubleScope(_AutoDoubleScope, metaclass=_AutoDoubleScopeEnumTypeWrapper):
+    """Which roll variant B of the automatic doubles looks at."""
+
+AUTO_DOUBLE_SCOPE_UNSPECIFIED: AutoDoubleScope.ValueType  # 0
+"""Not stated; read as the preset's value."""
+AUTO_DOUBLE_SCOPE_FIRST_ROLL_OF_GAME: AutoDoubleScope.ValueType  # 1
+"""The first roll of two dice in the game."""
+AUTO_DOUBLE_SCOPE_FIRST_ROLL_OF_EACH_SIDE: AutoDoubleScope.ValueType  # 2
+"""The first roll of two dice of each side."""
+Global___AutoDoubleScope: _TypeAlias = AutoDoubleScope  # noqa: Y015
+
+class _HeadException:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HeadExceptionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_HeadException.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HEAD_EXCEPTION_UNSPECIFIED: _HeadException.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    HEAD_EXCEPTION_LISTED_DOUBLES: _HeadException.ValueType  # 1
+    """With 3-3, 4-4 and 6-6."""
+    HEAD_EXCEPTION_ANY_DOUBLE: _HeadException.ValueType  # 2
+    """With any double."""
+    HEAD_EXCEPTION_WHEN_BLOCKED: _HeadException.ValueType  # 3
+    """When the play is blocked otherwise."""
+    HEAD_EXCEPTION_NONE: _HeadException.ValueType  # 4
+    """Never."""
+
+class HeadException(_HeadException, metaclass=_HeadExceptionEnumTypeWrapper):
+    """Long Nardy: when two checkers may leave the head in one turn."""
+
+HEAD_EXCEPTION_UNSPECIFIED: HeadException.ValueType  # 0
+"""Not stated; read as the preset's value."""
+HEAD_EXCEPTION_LISTED_DOUBLES: HeadException.ValueType  # 1
+"""With 3-3, 4-4 and 6-6."""
+HEAD_EXCEPTION_ANY_DOUBLE: HeadException.ValueType  # 2
+"""With any double."""
+HEAD_EXCEPTION_WHEN_BLOCKED: HeadException.ValueType  # 3
+"""When the play is blocked otherwise."""
+HEAD_EXCEPTION_NONE: HeadException.ValueType  # 4
+"""Never."""
+Global___HeadException: _TypeAlias = HeadException  # noqa: Y015
+
+class _HeadExceptionScope:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HeadExceptionScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_HeadExceptionScope.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HEAD_EXCEPTION_SCOPE_UNSPECIFIED: _HeadExceptionScope.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    HEAD_EXCEPTION_SCOPE_EACH_PLAYER_FIRST_TURN: _HeadExceptionScope.ValueType  # 1
+    """In the first turn of each player."""
+    HEAD_EXCEPTION_SCOPE_FIRST_TURN_OF_GAME: _HeadExceptionScope.ValueType  # 2
+    """In the first turn of the game only."""
+
+class HeadExceptionScope(_HeadExceptionScope, metaclass=_HeadExceptionScopeEnumTypeWrapper):
+    """Long Nardy: in which turn the head exception holds."""
+
+HEAD_EXCEPTION_SCOPE_UNSPECIFIED: HeadExceptionScope.ValueType  # 0
+"""Not stated; read as the preset's value."""
+HEAD_EXCEPTION_SCOPE_EACH_PLAYER_FIRST_TURN: HeadExceptionScope.ValueType  # 1
+"""In the first turn of each player."""
+HEAD_EXCEPTION_SCOPE_FIRST_TURN_OF_GAME: HeadExceptionScope.ValueType  # 2
+"""In the first turn of the game only."""
+Global___HeadExceptionScope: _TypeAlias = HeadExceptionScope  # noqa: Y015
+
+class _PrimeCheck:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PrimeCheckEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PrimeCheck.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PRIME_CHECK_UNSPECIFIED: _PrimeCheck.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    PRIME_CHECK_EACH_STEP: _PrimeCheck.ValueType  # 1
+    """After every step."""
+    PRIME_CHECK_END_OF_TURN: _PrimeCheck.ValueType  # 2
+    """At the end of the turn."""
+    PRIME_CHECK_NONE: _PrimeCheck.ValueType  # 3
+    """Never."""
+
+class PrimeCheck(_PrimeCheck, metaclass=_PrimeCheckEnumTypeWrapper):
+    """Long Nardy: when a block of six is tested."""
+
+PRIME_CHECK_UNSPECIFIED: PrimeCheck.ValueType  # 0
+"""Not stated; read as the preset's value."""
+PRIME_CHECK_EACH_STEP: PrimeCheck.ValueType  # 1
+"""After every step."""
+PRIME_CHECK_END_OF_TURN: PrimeCheck.ValueType  # 2
+"""At the end of the turn."""
+PRIME_CHECK_NONE: PrimeCheck.ValueType  # 3
+"""Never."""
+Global___PrimeCheck: _TypeAlias = PrimeCheck  # noqa: Y015
+
+class _PrimeRelease:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PrimeReleaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PrimeRelease.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PRIME_RELEASE_UNSPECIFIED: _PrimeRelease.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    PRIME_RELEASE_ONE_PAST: _PrimeRelease.ValueType  # 1
+    """One opposing checker past it."""
+    PRIME_RELEASE_ONE_IN_HOME: _PrimeRelease.ValueType  # 2
+    """One opposing checker in its home."""
+
+class PrimeRelease(_PrimeRelease, metaclass=_PrimeReleaseEnumTypeWrapper):
+    """Long Nardy: what makes a block of six legal."""
+
+PRIME_RELEASE_UNSPECIFIED: PrimeRelease.ValueType  # 0
+"""Not stated; read as the preset's value."""
+PRIME_RELEASE_ONE_PAST: PrimeRelease.ValueType  # 1
+"""One opposing checker past it."""
+PRIME_RELEASE_ONE_IN_HOME: PrimeRelease.ValueType  # 2
+"""One opposing checker in its home."""
+Global___PrimeRelease: _TypeAlias = PrimeRelease  # noqa: Y015
+
+class _PrimeSeam:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PrimeSeamEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PrimeSeam.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PRIME_SEAM_UNSPECIFIED: _PrimeSeam.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    PRIME_SEAM_OPPONENT_PATH: _PrimeSeam.ValueType  # 1
+    """Six in a row on the opponent's path, from its start to its end."""
+    PRIME_SEAM_CIRCULAR: _PrimeSeam.ValueType  # 2
+    """Six in a row on the board as a ring."""
+
+class PrimeSeam(_PrimeSeam, metaclass=_PrimeSeamEnumTypeWrapper):
+    """Long Nardy: which six points are consecutive."""
+
+PRIME_SEAM_UNSPECIFIED: PrimeSeam.ValueType  # 0
+"""Not stated; read as the preset's value."""
+PRIME_SEAM_OPPONENT_PATH: PrimeSeam.ValueType  # 1
+"""Six in a row on the opponent's path, from its start to its end."""
+PRIME_SEAM_CIRCULAR: PrimeSeam.ValueType  # 2
+"""Six in a row on the board as a ring."""
+Global___PrimeSeam: _TypeAlias = PrimeSeam  # noqa: Y015
+
+class _NextStarter:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _NextStarterEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NextStarter.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    NEXT_STARTER_UNSPECIFIED: _NextStarter.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    NEXT_STARTER_OPENING: _NextStarter.ValueType  # 1
+    """Opening dice again."""
+    NEXT_STARTER_WINNER: _NextStarter.ValueType  # 2
+    """The winner of the last game."""
+
+class NextStarter(_NextStarter, metaclass=_NextStarterEnumTypeWrapper):
+    """Who begins the later games of an encounter."""
+
+NEXT_STARTER_UNSPECIFIED: NextStarter.ValueType  # 0
+"""Not stated; read as the preset's value."""
+NEXT_STARTER_OPENING: NextStarter.ValueType  # 1
+"""Opening dice again."""
+NEXT_STARTER_WINNER: NextStarter.ValueType  # 2
+"""The winner of the last game."""
+Global___NextStarter: _TypeAlias = NextStarter  # noqa: Y015
+
+class _Koks:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _KoksEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Koks.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    KOKS_UNSPECIFIED: _Koks.ValueType  # 0
+    """Not stated; read as the preset's value."""
+    KOKS_NONE: _Koks.ValueType  # 1
+    """No."""
+    KOKS_THREE: _Koks.ValueType  # 2
+    """3 points if the loser has brought no checker home."""
+
+class Koks(_Koks, metaclass=_KoksEnumTypeWrapper):
+    """Long Nardy: whether a third level of winning is counted."""
+
+KOKS_UNSPECIFIED: Koks.ValueType  # 0
+"""Not stated; read as the preset's value."""
+KOKS_NONE: Koks.ValueType  # 1
+"""No."""
+KOKS_THREE: Koks.ValueType  # 2
+"""3 points if the loser has brought no checker home."""
+Global___Koks: _TypeAlias = Koks  # noqa: Y015
+
 class _Phase:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -257,6 +533,79 @@ PHASE_FINISHED: Phase.ValueType  # 4
 Global___Phase: _TypeAlias = Phase  # noqa: Y015
 
 @_typing.final
+class LongNardyRules(_message.Message):
+    """The options of Long Nardy. The engine plays the values of the preset `long_nardy` only."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HEAD_PER_TURN_FIELD_NUMBER: _builtins.int
+    HEAD_EXCEPTION_FIELD_NUMBER: _builtins.int
+    HEAD_EXCEPTION_SCOPE_FIELD_NUMBER: _builtins.int
+    PRIME_LENGTH_FIELD_NUMBER: _builtins.int
+    PRIME_RELEASE_FIELD_NUMBER: _builtins.int
+    PRIME_SEAM_FIELD_NUMBER: _builtins.int
+    PRIME_CHECK_FIELD_NUMBER: _builtins.int
+    PRIME_LIFTED_WHEN_OPPONENT_BEARS_OFF_FIELD_NUMBER: _builtins.int
+    KOKS_FIELD_NUMBER: _builtins.int
+    LAST_MOVE_DRAW_FIELD_NUMBER: _builtins.int
+    head_per_turn: _builtins.int
+    """Checkers that may leave the head in a turn; 1."""
+    head_exception: Global___HeadException.ValueType
+    """When one more may leave."""
+    head_exception_scope: Global___HeadExceptionScope.ValueType
+    """In which turn."""
+    prime_length: _builtins.int
+    """Length of a forbidden block; 6."""
+    prime_release: Global___PrimeRelease.ValueType
+    """What makes a block legal."""
+    prime_seam: Global___PrimeSeam.ValueType
+    """Which points are consecutive."""
+    prime_check: Global___PrimeCheck.ValueType
+    """When a block is tested."""
+    prime_lifted_when_opponent_bears_off: _builtins.bool
+    """Whether blocks are free once the opponent bears off."""
+    koks: Global___Koks.ValueType
+    """Whether a third level of winning is counted."""
+    last_move_draw: _builtins.bool
+    """Whether the second player may answer when the first has 14 or more checkers off."""
+    def __init__(
+        self,
+        *,
+        head_per_turn: _builtins.int | None = ...,
+        head_exception: Global___HeadException.ValueType = ...,
+        head_exception_scope: Global___HeadExceptionScope.ValueType = ...,
+        prime_length: _builtins.int | None = ...,
+        prime_release: Global___PrimeRelease.ValueType = ...,
+        prime_seam: Global___PrimeSeam.ValueType = ...,
+        prime_check: Global___PrimeCheck.ValueType = ...,
+        prime_lifted_when_opponent_bears_off: _builtins.bool | None = ...,
+        koks: Global___Koks.ValueType = ...,
+        last_move_draw: _builtins.bool | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_head_per_turn", b"_head_per_turn", "_last_move_draw", b"_last_move_draw", "_prime_length", b"_prime_length", "_prime_lifted_when_opponent_bears_off", b"_prime_lifted_when_opponent_bears_off", "head_per_turn", b"head_per_turn", "last_move_draw", b"last_move_draw", "prime_length", b"prime_length", "prime_lifted_when_opponent_bears_off", b"prime_lifted_when_opponent_bears_off"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_head_per_turn", b"_head_per_turn", "_last_move_draw", b"_last_move_draw", "_prime_length", b"_prime_length", "_prime_lifted_when_opponent_bears_off", b"_prime_lifted_when_opponent_bears_off", "head_exception", b"head_exception", "head_exception_scope", b"head_exception_scope", "head_per_turn", b"head_per_turn", "koks", b"koks", "last_move_draw", b"last_move_draw", "prime_check", b"prime_check", "prime_length", b"prime_length", "prime_lifted_when_opponent_bears_off", b"prime_lifted_when_opponent_bears_off", "prime_release", b"prime_release", "prime_seam", b"prime_seam"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__head_per_turn: _TypeAlias = _typing.Literal["head_per_turn"]  # noqa: Y015
+    _WhichOneofArgType__head_per_turn: _TypeAlias = _typing.Literal["_head_per_turn", b"_head_per_turn"]  # noqa: Y015
+    _WhichOneofReturnType__last_move_draw: _TypeAlias = _typing.Literal["last_move_draw"]  # noqa: Y015
+    _WhichOneofArgType__last_move_draw: _TypeAlias = _typing.Literal["_last_move_draw", b"_last_move_draw"]  # noqa: Y015
+    _WhichOneofReturnType__prime_length: _TypeAlias = _typing.Literal["prime_length"]  # noqa: Y015
+    _WhichOneofArgType__prime_length: _TypeAlias = _typing.Literal["_prime_length", b"_prime_length"]  # noqa: Y015
+    _WhichOneofReturnType__prime_lifted_when_opponent_bears_off: _TypeAlias = _typing.Literal["prime_lifted_when_opponent_bears_off"]  # noqa: Y015
+    _WhichOneofArgType__prime_lifted_when_opponent_bears_off: _TypeAlias = _typing.Literal["_prime_lifted_when_opponent_bears_off", b"_prime_lifted_when_opponent_bears_off"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__head_per_turn) -> _WhichOneofReturnType__head_per_turn | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__last_move_draw) -> _WhichOneofReturnType__last_move_draw | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__prime_length) -> _WhichOneofReturnType__prime_length | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__prime_lifted_when_opponent_bears_off) -> _WhichOneofReturnType__prime_lifted_when_opponent_bears_off | None: ...
+
+Global___LongNardyRules: _TypeAlias = LongNardyRules  # noqa: Y015
+
+@_typing.final
 class Rules(_message.Message):
     """A complete set of rules. In a preset every field that applies is set."""
 
@@ -283,6 +632,20 @@ class Rules(_message.Message):
     LOSES_AFTER_TIMEOUTS_FIELD_NUMBER: _builtins.int
     AUTO_PLAY_SINGLE_FIELD_NUMBER: _builtins.int
     AUTO_ROLL_FIELD_NUMBER: _builtins.int
+    HOLLAND_ROLLS_FIELD_NUMBER: _builtins.int
+    HOLLAND_COUNT_FIELD_NUMBER: _builtins.int
+    HOLLAND_SCOPE_FIELD_NUMBER: _builtins.int
+    RACCOON_OWNER_FIELD_NUMBER: _builtins.int
+    AUTO_DOUBLE_LIMIT_FIELD_NUMBER: _builtins.int
+    AUTO_DOUBLE_B_SCOPE_FIELD_NUMBER: _builtins.int
+    JACOBY_AUTO_DOUBLE_COUNTS_FIELD_NUMBER: _builtins.int
+    BEAVER_MAY_BE_DROPPED_FIELD_NUMBER: _builtins.int
+    FORBID_DEAD_CUBE_FIELD_NUMBER: _builtins.int
+    BACKGAMMON_NEEDS_NONE_OFF_FIELD_NUMBER: _builtins.int
+    NEXT_STARTER_FIELD_NUMBER: _builtins.int
+    LONG_NARDY_FIELD_NUMBER: _builtins.int
+    HIGHEST_RESULT_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
     variant: _common_pb2.Variant.ValueType
     """The game."""
     opening_starter: Global___OpeningStarter.ValueType
@@ -321,6 +684,30 @@ class Rules(_message.Message):
     """Whether the only legal result is played at once."""
     auto_roll: _builtins.bool
     """Whether the server rolls at once when the player cannot double."""
+    holland_rolls: _builtins.int
+    """Holland rule: rolls that must be played first, 1..10."""
+    holland_count: Global___HollandCount.ValueType
+    """Holland rule: which rolls count."""
+    holland_scope: Global___HollandScope.ValueType
+    """Holland rule: whom it restricts."""
+    raccoon_owner: Global___RaccoonOwner.ValueType
+    """Who owns the cube after a raccoon."""
+    auto_double_limit: _builtins.int
+    """Most automatic doubles of a game."""
+    auto_double_b_scope: Global___AutoDoubleScope.ValueType
+    """Automatic doubles, variant B: which roll."""
+    jacoby_auto_double_counts: _builtins.bool
+    """Whether an automatic double counts as a taken double for the Jacoby rule."""
+    beaver_may_be_dropped: _builtins.bool
+    """Whether a beaver may be answered by dropping."""
+    forbid_dead_cube: _builtins.bool
+    """Whether a double that cannot matter for the match any more is refused."""
+    backgammon_needs_none_off: _builtins.bool
+    """Whether a backgammon needs a loser who has borne off nothing."""
+    next_starter: Global___NextStarter.ValueType
+    """Who begins the later games."""
+    highest_result: _builtins.int
+    """Highest result of a game before the cube: 3, in Long Nardy 2; 0 where not stated."""
     @_builtins.property
     def match_lengths(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Match lengths that the preset allows, in points; empty means any."""
@@ -328,6 +715,14 @@ class Rules(_message.Message):
     @_builtins.property
     def turn_seconds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Time limits per turn that the preset offers, in seconds; empty means no clock."""
+
+    @_builtins.property
+    def long_nardy(self) -> Global___LongNardyRules:
+        """Long Nardy only."""
+
+    @_builtins.property
+    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Strengths of the bots that the preset offers: `beginner`, `normal`, `expert`."""
 
     def __init__(
         self,
@@ -353,25 +748,51 @@ class Rules(_message.Message):
         loses_after_timeouts: _builtins.int | None = ...,
         auto_play_single: _builtins.bool | None = ...,
         auto_roll: _builtins.bool | None = ...,
+        holland_rolls: _builtins.int | None = ...,
+        holland_count: Global___HollandCount.ValueType = ...,
+        holland_scope: Global___HollandScope.ValueType = ...,
+        raccoon_owner: Global___RaccoonOwner.ValueType = ...,
+        auto_double_limit: _builtins.int | None = ...,
+        auto_double_b_scope: Global___AutoDoubleScope.ValueType = ...,
+        jacoby_auto_double_counts: _builtins.bool | None = ...,
+        beaver_may_be_dropped: _builtins.bool | None = ...,
+        forbid_dead_cube: _builtins.bool | None = ...,
+        backgammon_needs_none_off: _builtins.bool | None = ...,
+        next_starter: Global___NextStarter.ValueType = ...,
+        long_nardy: Global___LongNardyRules | None = ...,
+        highest_result: _builtins.int = ...,
+        bots: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_auto_play_single", b"_auto_play_single", "_auto_roll", b"_auto_roll", "_beaver", b"_beaver", "_crawford", b"_crawford", "_cube_cap", b"_cube_cap", "_holland", b"_holland", "_jacoby", b"_jacoby", "_loses_after_timeouts", b"_loses_after_timeouts", "_raccoon", b"_raccoon", "_undo", b"_undo", "auto_play_single", b"auto_play_single", "auto_roll", b"auto_roll", "beaver", b"beaver", "crawford", b"crawford", "cube_cap", b"cube_cap", "holland", b"holland", "jacoby", b"jacoby", "loses_after_timeouts", b"loses_after_timeouts", "raccoon", b"raccoon", "undo", b"undo"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_auto_double_limit", b"_auto_double_limit", "_auto_play_single", b"_auto_play_single", "_auto_roll", b"_auto_roll", "_backgammon_needs_none_off", b"_backgammon_needs_none_off", "_beaver", b"_beaver", "_beaver_may_be_dropped", b"_beaver_may_be_dropped", "_crawford", b"_crawford", "_cube_cap", b"_cube_cap", "_forbid_dead_cube", b"_forbid_dead_cube", "_holland", b"_holland", "_holland_rolls", b"_holland_rolls", "_jacoby", b"_jacoby", "_jacoby_auto_double_counts", b"_jacoby_auto_double_counts", "_loses_after_timeouts", b"_loses_after_timeouts", "_raccoon", b"_raccoon", "_undo", b"_undo", "auto_double_limit", b"auto_double_limit", "auto_play_single", b"auto_play_single", "auto_roll", b"auto_roll", "backgammon_needs_none_off", b"backgammon_needs_none_off", "beaver", b"beaver", "beaver_may_be_dropped", b"beaver_may_be_dropped", "crawford", b"crawford", "cube_cap", b"cube_cap", "forbid_dead_cube", b"forbid_dead_cube", "holland", b"holland", "holland_rolls", b"holland_rolls", "jacoby", b"jacoby", "jacoby_auto_double_counts", b"jacoby_auto_double_counts", "long_nardy", b"long_nardy", "loses_after_timeouts", b"loses_after_timeouts", "raccoon", b"raccoon", "undo", b"undo"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_auto_play_single", b"_auto_play_single", "_auto_roll", b"_auto_roll", "_beaver", b"_beaver", "_crawford", b"_crawford", "_cube_cap", b"_cube_cap", "_holland", b"_holland", "_jacoby", b"_jacoby", "_loses_after_timeouts", b"_loses_after_timeouts", "_raccoon", b"_raccoon", "_undo", b"_undo", "auto_double", b"auto_double", "auto_play_single", b"auto_play_single", "auto_roll", b"auto_roll", "beaver", b"beaver", "confirm", b"confirm", "crawford", b"crawford", "cube", b"cube", "cube_cap", b"cube_cap", "holland", b"holland", "jacoby", b"jacoby", "loses_after_timeouts", b"loses_after_timeouts", "match_lengths", b"match_lengths", "on_timeout", b"on_timeout", "opening_dice", b"opening_dice", "opening_starter", b"opening_starter", "raccoon", b"raccoon", "resign_scope", b"resign_scope", "session", b"session", "turn_seconds", b"turn_seconds", "undo", b"undo", "variant", b"variant"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_auto_double_limit", b"_auto_double_limit", "_auto_play_single", b"_auto_play_single", "_auto_roll", b"_auto_roll", "_backgammon_needs_none_off", b"_backgammon_needs_none_off", "_beaver", b"_beaver", "_beaver_may_be_dropped", b"_beaver_may_be_dropped", "_crawford", b"_crawford", "_cube_cap", b"_cube_cap", "_forbid_dead_cube", b"_forbid_dead_cube", "_holland", b"_holland", "_holland_rolls", b"_holland_rolls", "_jacoby", b"_jacoby", "_jacoby_auto_double_counts", b"_jacoby_auto_double_counts", "_loses_after_timeouts", b"_loses_after_timeouts", "_raccoon", b"_raccoon", "_undo", b"_undo", "auto_double", b"auto_double", "auto_double_b_scope", b"auto_double_b_scope", "auto_double_limit", b"auto_double_limit", "auto_play_single", b"auto_play_single", "auto_roll", b"auto_roll", "backgammon_needs_none_off", b"backgammon_needs_none_off", "beaver", b"beaver", "beaver_may_be_dropped", b"beaver_may_be_dropped", "bots", b"bots", "confirm", b"confirm", "crawford", b"crawford", "cube", b"cube", "cube_cap", b"cube_cap", "forbid_dead_cube", b"forbid_dead_cube", "highest_result", b"highest_result", "holland", b"holland", "holland_count", b"holland_count", "holland_rolls", b"holland_rolls", "holland_scope", b"holland_scope", "jacoby", b"jacoby", "jacoby_auto_double_counts", b"jacoby_auto_double_counts", "long_nardy", b"long_nardy", "loses_after_timeouts", b"loses_after_timeouts", "match_lengths", b"match_lengths", "next_starter", b"next_starter", "on_timeout", b"on_timeout", "opening_dice", b"opening_dice", "opening_starter", b"opening_starter", "raccoon", b"raccoon", "raccoon_owner", b"raccoon_owner", "resign_scope", b"resign_scope", "session", b"session", "turn_seconds", b"turn_seconds", "undo", b"undo", "variant", b"variant"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__auto_double_limit: _TypeAlias = _typing.Literal["auto_double_limit"]  # noqa: Y015
+    _WhichOneofArgType__auto_double_limit: _TypeAlias = _typing.Literal["_auto_double_limit", b"_auto_double_limit"]  # noqa: Y015
     _WhichOneofReturnType__auto_play_single: _TypeAlias = _typing.Literal["auto_play_single"]  # noqa: Y015
     _WhichOneofArgType__auto_play_single: _TypeAlias = _typing.Literal["_auto_play_single", b"_auto_play_single"]  # noqa: Y015
     _WhichOneofReturnType__auto_roll: _TypeAlias = _typing.Literal["auto_roll"]  # noqa: Y015
     _WhichOneofArgType__auto_roll: _TypeAlias = _typing.Literal["_auto_roll", b"_auto_roll"]  # noqa: Y015
+    _WhichOneofReturnType__backgammon_needs_none_off: _TypeAlias = _typing.Literal["backgammon_needs_none_off"]  # noqa: Y015
+    _WhichOneofArgType__backgammon_needs_none_off: _TypeAlias = _typing.Literal["_backgammon_needs_none_off", b"_backgammon_needs_none_off"]  # noqa: Y015
     _WhichOneofReturnType__beaver: _TypeAlias = _typing.Literal["beaver"]  # noqa: Y015
     _WhichOneofArgType__beaver: _TypeAlias = _typing.Literal["_beaver", b"_beaver"]  # noqa: Y015
+    _WhichOneofReturnType__beaver_may_be_dropped: _TypeAlias = _typing.Literal["beaver_may_be_dropped"]  # noqa: Y015
+    _WhichOneofArgType__beaver_may_be_dropped: _TypeAlias = _typing.Literal["_beaver_may_be_dropped", b"_beaver_may_be_dropped"]  # noqa: Y015
     _WhichOneofReturnType__crawford: _TypeAlias = _typing.Literal["crawford"]  # noqa: Y015
     _WhichOneofArgType__crawford: _TypeAlias = _typing.Literal["_crawford", b"_crawford"]  # noqa: Y015
     _WhichOneofReturnType__cube_cap: _TypeAlias = _typing.Literal["cube_cap"]  # noqa: Y015
     _WhichOneofArgType__cube_cap: _TypeAlias = _typing.Literal["_cube_cap", b"_cube_cap"]  # noqa: Y015
+    _WhichOneofReturnType__forbid_dead_cube: _TypeAlias = _typing.Literal["forbid_dead_cube"]  # noqa: Y015
+    _WhichOneofArgType__forbid_dead_cube: _TypeAlias = _typing.Literal["_forbid_dead_cube", b"_forbid_dead_cube"]  # noqa: Y015
     _WhichOneofReturnType__holland: _TypeAlias = _typing.Literal["holland"]  # noqa: Y015
     _WhichOneofArgType__holland: _TypeAlias = _typing.Literal["_holland", b"_holland"]  # noqa: Y015
+    _WhichOneofReturnType__holland_rolls: _TypeAlias = _typing.Literal["holland_rolls"]  # noqa: Y015
+    _WhichOneofArgType__holland_rolls: _TypeAlias = _typing.Literal["_holland_rolls", b"_holland_rolls"]  # noqa: Y015
     _WhichOneofReturnType__jacoby: _TypeAlias = _typing.Literal["jacoby"]  # noqa: Y015
     _WhichOneofArgType__jacoby: _TypeAlias = _typing.Literal["_jacoby", b"_jacoby"]  # noqa: Y015
+    _WhichOneofReturnType__jacoby_auto_double_counts: _TypeAlias = _typing.Literal["jacoby_auto_double_counts"]  # noqa: Y015
+    _WhichOneofArgType__jacoby_auto_double_counts: _TypeAlias = _typing.Literal["_jacoby_auto_double_counts", b"_jacoby_auto_double_counts"]  # noqa: Y015
     _WhichOneofReturnType__loses_after_timeouts: _TypeAlias = _typing.Literal["loses_after_timeouts"]  # noqa: Y015
     _WhichOneofArgType__loses_after_timeouts: _TypeAlias = _typing.Literal["_loses_after_timeouts", b"_loses_after_timeouts"]  # noqa: Y015
     _WhichOneofReturnType__raccoon: _TypeAlias = _typing.Literal["raccoon"]  # noqa: Y015
@@ -379,19 +800,31 @@ class Rules(_message.Message):
     _WhichOneofReturnType__undo: _TypeAlias = _typing.Literal["undo"]  # noqa: Y015
     _WhichOneofArgType__undo: _TypeAlias = _typing.Literal["_undo", b"_undo"]  # noqa: Y015
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__auto_double_limit) -> _WhichOneofReturnType__auto_double_limit | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__auto_play_single) -> _WhichOneofReturnType__auto_play_single | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__auto_roll) -> _WhichOneofReturnType__auto_roll | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__backgammon_needs_none_off) -> _WhichOneofReturnType__backgammon_needs_none_off | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__beaver) -> _WhichOneofReturnType__beaver | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__beaver_may_be_dropped) -> _WhichOneofReturnType__beaver_may_be_dropped | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__crawford) -> _WhichOneofReturnType__crawford | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__cube_cap) -> _WhichOneofReturnType__cube_cap | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__forbid_dead_cube) -> _WhichOneofReturnType__forbid_dead_cube | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__holland) -> _WhichOneofReturnType__holland | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__holland_rolls) -> _WhichOneofReturnType__holland_rolls | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__jacoby) -> _WhichOneofReturnType__jacoby | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__jacoby_auto_double_counts) -> _WhichOneofReturnType__jacoby_auto_double_counts | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__loses_after_timeouts) -> _WhichOneofReturnType__loses_after_timeouts | None: ...
     @_typing.overload

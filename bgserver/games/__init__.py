@@ -1,0 +1,1 @@
+"""The rules of whole games and matches: parameters and presets."""

@@ -1,0 +1,1 @@
+"""The gRPC server: servicers, conversion, errors, limits, metrics, configuration."""

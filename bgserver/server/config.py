@@ -1,0 +1,68 @@
+"""Configuration of the server: arguments, environment (`BGSERVER_...`), defaults."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path  # noqa: TC003 -- pydantic reads the annotations at run time
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+__all__ = ["ServerConfig"]
+
+
+def _cpus() -> int:
+    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+
+
+class ServerConfig(BaseSettings):
+    """Everything that can be set; a field `x` is also read from the variable `BGSERVER_X`."""
+
+    model_config = SettingsConfigDict(env_prefix="BGSERVER_", frozen=True, extra="forbid")
+
+    host: str = "127.0.0.1"
+    """Address to listen on; only this machine reaches the default."""
+    port: int = Field(default=50051, ge=0, le=65535)
+    """Port to listen on; 0 takes a free one."""
+    threads: int = Field(default_factory=_cpus, ge=1, le=256)
+    """Worker threads that compute."""
+    max_message_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
+    """Largest request that is accepted."""
+    max_concurrent_streams: int = Field(default=1000, ge=1)
+    """Most calls of one connection at once."""
+    max_pending_requests: int = Field(default=1000, ge=1)
+    """Most calls in work and waiting, over all connections."""
+    max_batch_positions: int = Field(default=65_536, ge=1)
+    """Most positions in one EvaluateBatchRequest."""
+    max_simulations: int = Field(default=16, ge=1)
+    """Most simulations at once."""
+    max_simulation_games: int = Field(default=10_000_000, ge=1)
+    """Most games (or matches) of one simulation."""
+    auth_tokens: tuple[SecretStr, ...] = ()
+    """Accepted bearer tokens; with none here and in the file, nobody has to authenticate."""
+    auth_token_file: Path | None = None
+    """A file with one accepted bearer token a line."""
+    metrics_port: int | None = Field(default=None, ge=0, le=65535)
+    """Port on which Prometheus may read the metrics, on the same host; none by default."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least level that is logged; every call is logged on debug."""
+    log_format: Literal["text", "json"] = "text"
+    """For people or for machines."""
+    shutdown_grace_s: float = Field(default=5.0, ge=0)
+    """How long calls in work may take when the server stops."""
+    weights: Path | None = None
+    """A weights file or folder to use instead of the built-in one."""
+    match_equity_table: Path | None = None
+    """A match equity table (XML) to use instead of the built-in one."""
+
+    def tokens(self) -> frozenset[str]:
+        """All accepted tokens, from both places.
+
+        Raises:
+            OSError: The token file cannot be read.
+        """
+        found = {token.get_secret_value() for token in self.auth_tokens}
+        if self.auth_token_file is not None:
+            found.update(self.auth_token_file.read_text(encoding="utf-8").split())
+        return frozenset(token for token in found if token)
