@@ -1,0 +1,333 @@
+"""The evaluator: a wide sparse first layer with an accumulator, then a small dense network.
+
+    hidden1 = relu(b1 + sum of table rows + dense @ w_dense)     [width 1]
+    hidden2 = relu(b2 + hidden1 @ w2)                            [width 2]
+    outputs = sigmoid(b3 + hidden2 @ w3)                         [5]
+
+A table row belongs to one point of one side with a number of checkers: the weights of its sparse
+units, added up when the network is loaded. Plays of one roll differ from the board before it in
+few points, so the sum of the rows is updated from the parent's by adding and subtracting the rows
+that changed ("efficiently updatable network").
+
+All boards here are boards after a play seen by the mover, and all outputs are the mover's chances:
+win, win gammon, win backgammon, lose gammon, lose backgammon.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bgserver.kernels._jit import fast_kernel, kernel
+from bgserver.kernels.features import (
+    CLASS_RACE,
+    N_CLASSES,
+    N_DENSE,
+    dense_features,
+    position_class,
+)
+from bgserver.kernels.moves import BACKGAMMON
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "N_OUTPUTS",
+    "NetworkScratch",
+    "Networks",
+    "accumulate",
+    "equity",
+    "evaluate_board",
+    "evaluate_children",
+    "flip",
+    "forward",
+    "game_outcome",
+    "make_sane",
+    "make_scratch",
+]
+
+N_OUTPUTS = 5
+
+
+class Networks(NamedTuple):
+    """The networks of one game, one for each position class c."""
+
+    table: NDArray[np.float32]
+    """[c, 2, 26, 16, width1]: row of side (own, opponent), own number (25 = bar), checkers."""
+    w_dense: NDArray[np.float32]
+    """[c, N_DENSE, width1]."""
+    b1: NDArray[np.float32]
+    """[c, width1]."""
+    w2: NDArray[np.float32]
+    """[c, width1, width2]."""
+    b2: NDArray[np.float32]
+    """[c, width2]."""
+    w3: NDArray[np.float32]
+    """[c, width2, 5]."""
+    b3: NDArray[np.float32]
+    """[c, 5]."""
+
+
+class NetworkScratch(NamedTuple):
+    """Memory of the evaluator; the caller owns one set for each thread and nesting level."""
+
+    parent: NDArray[np.float32]
+    """[c, width1]: accumulator of the board before the play, by class."""
+    parent_ready: NDArray[np.bool_]
+    """[c]: whether it is filled."""
+    hidden1: NDArray[np.float32]
+    """[width1]."""
+    hidden2: NDArray[np.float32]
+    """[width2]."""
+    dense: NDArray[np.float32]
+    """[N_DENSE]."""
+
+
+def make_scratch(networks: Networks) -> NetworkScratch:
+    """Allocate the evaluator's memory for these networks."""
+    classes, width1 = networks.b1.shape
+    return NetworkScratch(
+        parent=np.zeros((classes, width1), dtype=np.float32),
+        parent_ready=np.zeros(classes, dtype=np.bool_),
+        hidden1=np.zeros(width1, dtype=np.float32),
+        hidden2=np.zeros(networks.b2.shape[1], dtype=np.float32),
+        dense=np.zeros(N_DENSE, dtype=np.float32),
+    )
+
+
+@kernel
+def equity(p):
+    """Cubeless equity in points of five chances (index 0 win ... 4 lose backgammon)."""
+    return 2 * p[0] - 1 + p[1] + p[2] - p[3] - p[4]
+
+
+@kernel
+def flip(p, out):
+    """Write the chances seen by the other player; `out` may be `p`."""
+    win, gammon, backgammon = p[0], p[1], p[2]
+    out[0] = 1 - win
+    out[1] = p[3]
+    out[2] = p[4]
+    out[3] = gammon
+    out[4] = backgammon
+
+
+@kernel
+def game_outcome(board, variant):
+    """Value of a finished game to the mover who has just borne off the last checker: 1, 2 or 3.
+
+    0 if the mover still has checkers.
+    """
+    opponents = 0
+    deep = board[0]
+    for point in range(1, 26):
+        if board[point] > 0:
+            return 0
+        opponents -= board[point]
+        if point <= 6:
+            deep += board[point]
+    opponents -= board[0]
+    if opponents < 15:
+        return 1
+    if variant == BACKGAMMON and deep < 0:
+        return 3
+    return 2
+
+
+@kernel
+def _opposite(point, variant):
+    """The opponent's number of an own point (0 and 25 are the bars)."""
+    if variant == BACKGAMMON:
+        return 25 - point
+    if point == 0 or point == 25:
+        return 25 - point
+    return point + 12 if point <= 12 else point - 12
+
+
+@fast_kernel
+def accumulate(board, variant, table, out):
+    """Write the sum of table rows of a board.
+
+    Args:
+        board: int8[26], read only.
+        variant: The game.
+        table: float32[2, 26, 16, width1] of one class.
+        out: float32[width1], written.
+    """
+    width = out.shape[0]
+    for j in range(width):
+        out[j] = 0
+    for point in range(26):
+        count = board[point]
+        if count > 0:
+            row = table[0, point, count]
+            for j in range(width):
+                out[j] += row[j]
+        elif count < 0:
+            row = table[1, _opposite(point, variant), -count]
+            for j in range(width):
+                out[j] += row[j]
+
+
+@fast_kernel
+def _update(board, parent, variant, table, parent_sum, out):
+    """Write the sum of table rows of `board` from that of `parent`."""
+    width = out.shape[0]
+    for j in range(width):
+        out[j] = parent_sum[j]
+    for point in range(26):
+        old = parent[point]
+        new = board[point]
+        if old == new:
+            continue
+        if old > 0 or new > 0:
+            before = table[0, point, max(old, 0)]
+            after = table[0, point, max(new, 0)]
+            for j in range(width):
+                out[j] += after[j] - before[j]
+        if old < 0 or new < 0:
+            number = _opposite(point, variant)
+            before = table[1, number, max(-old, 0)]
+            after = table[1, number, max(-new, 0)]
+            for j in range(width):
+                out[j] += after[j] - before[j]
+
+
+@fast_kernel
+def forward(hidden1, dense, c, networks, hidden2, out):
+    """Run the network above the accumulator.
+
+    Args:
+        hidden1: float32[width1]: the sum of table rows; overwritten by the activations.
+        dense: float32[N_DENSE].
+        c: Position class.
+        networks: The networks.
+        hidden2: float32[width2], written.
+        out: float32[5], written: raw outputs of the sigmoid.
+    """
+    width1 = hidden1.shape[0]
+    width2 = hidden2.shape[0]
+    bias = networks.b1[c]
+    for j in range(width1):
+        hidden1[j] += bias[j]
+    for i in range(N_DENSE):
+        value = dense[i]
+        if value != 0:
+            row = networks.w_dense[c, i]
+            for j in range(width1):
+                hidden1[j] += value * row[j]
+    bias2 = networks.b2[c]
+    for k in range(width2):
+        hidden2[k] = bias2[k]
+    for j in range(width1):
+        value = hidden1[j]
+        if value > 0:
+            row2 = networks.w2[c, j]
+            for k in range(width2):
+                hidden2[k] += value * row2[k]
+        else:
+            hidden1[j] = 0
+    for o in range(N_OUTPUTS):
+        out[o] = networks.b3[c, o]
+    for k in range(width2):
+        value = hidden2[k]
+        if value > 0:
+            for o in range(N_OUTPUTS):
+                out[o] += value * networks.w3[c, k, o]
+        else:
+            hidden2[k] = 0
+    for o in range(N_OUTPUTS):
+        out[o] = 1 / (1 + np.exp(-out[o]))
+
+
+@kernel
+def make_sane(board, variant, c, out):
+    """Make the outputs obey what the board makes certain: order, impossible gammons."""
+    own = 0
+    opponents = 0
+    own_deep = board[25]
+    opponent_deep = -board[0]
+    for point in range(1, 25):
+        count = board[point]
+        if count > 0:
+            own += count
+            if point >= 19:
+                own_deep += count
+        else:
+            opponents -= count
+            if point <= 6:
+                opponent_deep -= count
+    own += board[25]
+    opponents -= board[0]
+    if opponents < 15:
+        out[1] = 0
+    if own < 15:
+        out[3] = 0
+    if variant != BACKGAMMON:
+        out[2] = 0
+        out[4] = 0
+    elif c == CLASS_RACE:
+        # Without contact nobody comes back into the other's home.
+        if opponent_deep == 0:
+            out[2] = 0
+        if own_deep == 0:
+            out[4] = 0
+    out[1] = min(out[1], out[0])
+    out[2] = min(out[2], out[1])
+    out[3] = min(out[3], 1 - out[0])
+    out[4] = min(out[4], out[3])
+
+
+@kernel
+def _write_outcome(value, out):
+    out[0] = 1
+    out[1] = 1 if value >= 2 else 0
+    out[2] = 1 if value >= 3 else 0
+    out[3] = 0
+    out[4] = 0
+
+
+@kernel
+def evaluate_children(boards, count, parent, variant, networks, scratch, out):
+    """Evaluate the boards after each play of one roll.
+
+    Args:
+        boards: int8[>= count, 26], read only: boards after the plays.
+        count: How many.
+        parent: int8[26]: the board before the play.
+        variant: The game.
+        networks: The networks.
+        scratch: `NetworkScratch`.
+        out: float32[>= count, 5], written.
+    """
+    for c in range(N_CLASSES):
+        scratch.parent_ready[c] = False
+    for row in range(count):
+        board = boards[row]
+        value = game_outcome(board, variant)
+        if value > 0:
+            _write_outcome(value, out[row])
+            continue
+        c = position_class(board, variant)
+        if not scratch.parent_ready[c]:
+            accumulate(parent, variant, networks.table[c], scratch.parent[c])
+            scratch.parent_ready[c] = True
+        _update(board, parent, variant, networks.table[c], scratch.parent[c], scratch.hidden1)
+        dense_features(board, variant, scratch.dense)
+        forward(scratch.hidden1, scratch.dense, c, networks, scratch.hidden2, out[row])
+        make_sane(board, variant, c, out[row])
+
+
+@kernel
+def evaluate_board(board, variant, networks, scratch, out):
+    """Evaluate one board after a play; arguments as `evaluate_children`, out float32[5]."""
+    value = game_outcome(board, variant)
+    if value > 0:
+        _write_outcome(value, out)
+        return
+    c = position_class(board, variant)
+    accumulate(board, variant, networks.table[c], scratch.hidden1)
+    dense_features(board, variant, scratch.dense)
+    forward(scratch.hidden1, scratch.dense, c, networks, scratch.hidden2, out)
+    make_sane(board, variant, c, out)

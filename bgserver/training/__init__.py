@@ -1,0 +1,1 @@
+"""How the weights were made: self-play and supervised training, reproducible from seeds."""
