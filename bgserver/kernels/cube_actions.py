@@ -133,6 +133,15 @@ def take_action(
 
 
 @kernel
+def _doubling_gain(
+    chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
+) -> float:
+    """What a double that is taken gains against waiting."""
+    taken = position_utility(chance, shares, doubled(state), table, efficiency)
+    return taken - position_utility(chance, shares, state, table, efficiency)
+
+
+@kernel
 def critical_points(
     shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
 ) -> tuple[float, float, float, float]:
@@ -152,22 +161,20 @@ def critical_points(
         swapped = GammonShares(
             shares.lose_gammon, shares.lose_backgammon, shares.win_gammon, shares.win_backgammon
         )
-        take = 1.0 - _cash_point(swapped, mirrored, table, efficiency)
+        take = 1.0 - cash_point(swapped, mirrored, table, efficiency)
     if not able & 1:
         return take, np.nan, np.nan, np.nan
-    cash = _cash_point(shares, state, table, efficiency)
+    cash = cash_point(shares, state, table, efficiency)
     passed = passed_utility(state, table)
-    after = doubled(state)
     double = np.nan
     # At the cash point a double is worth the cash; it gains there unless playing on gains more.
-    if position_utility(cash, shares, state, table, efficiency) <= passed:
+    if _doubling_gain(0.0, shares, state, table, efficiency) >= 0.0:
+        double = 0.0
+    elif position_utility(cash, shares, state, table, efficiency) <= passed:
         low, high = 0.0, cash
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            gain = position_utility(middle, shares, after, table, efficiency) - position_utility(
-                middle, shares, state, table, efficiency
-            )
-            if gain >= 0.0:
+            if _doubling_gain(middle, shares, state, table, efficiency) >= 0.0:
                 high = middle
             else:
                 low = middle
@@ -186,10 +193,13 @@ def critical_points(
 
 
 @kernel
-def _cash_point(
+def cash_point(
     shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
 ) -> float:
-    """The lowest winning chance at which the opponent should pass; 1 if he always takes."""
+    """The lowest winning chance at which the opponent should pass; 1 if he always takes.
+
+    The player on roll must be able to double. The gammon shares stay the same.
+    """
     passed = passed_utility(state, table)
     after = doubled(state)
     low, high = 0.0, 1.0
