@@ -273,6 +273,29 @@ def _nardy_block(rng: random.Random) -> list[int]:
     return board
 
 
+def _nardy_shut_in(rng: random.Random) -> list[int]:
+    """All opposing checkers behind a block that still has a gap or two, many points taken.
+
+    Here the order of steps decides how many numbers can be played, even of a double.
+    """
+    board = [0] * 26
+    lowest = rng.randint(1, 16)
+    path = [*range(13, 25), *range(1, 13)]  # the opponent's 1..24 in own numbers
+    block = path[lowest - 1 : lowest + 5]
+    for point in rng.sample(block, rng.choice([4, 5])):
+        board[point] = 1
+    behind = path[lowest + 5 :]
+    for point in rng.sample(behind, rng.randint(1, len(behind))):
+        board[point] = -1
+    _put(board, [point for point in behind if board[point] < 0], 15 + _opposing(board), -1, rng)
+    _put(board, _ALL, 15 - naive.own_in_play(board), 1, rng)
+    return board
+
+
+def _opposing(board: list[int]) -> int:
+    return -naive.opposing_in_play(board)
+
+
 def _nardy_head(rng: random.Random) -> list[int]:
     board = [0] * 26
     board[naive.HEAD] = rng.randint(8, 15)
@@ -289,7 +312,7 @@ def _nardy_walled_in(rng: random.Random) -> list[int]:
     front = rng.randint(7, 24)
     for point in rng.sample(range(front - 6, front), rng.randint(3, 6)):
         board[point] = -1
-    _put(board, _ALL, 15 + sum(board), -1, rng)
+    _put(board, _ALL, 15 + _opposing(board), -1, rng)
     _put(board, range(front, 25), rng.randint(10, 15), 1, rng)
     _put(board, _ALL, 15 - naive.own_in_play(board), 1, rng)
     return board
@@ -300,7 +323,7 @@ def _nardy_bear_off(rng: random.Random) -> list[int]:
     board = [0] * 26
     if rng.random() < 0.5:
         _put(board, _HOME, rng.randint(1, 4), -1, rng)
-    _put(board, _ALL, 15 + sum(board), -1, rng)
+    _put(board, _ALL, 15 + _opposing(board), -1, rng)
     own = rng.randint(1, 15)
     if rng.random() < 0.3:
         own = 15
@@ -327,8 +350,8 @@ _NARDY_MAKERS = (
     _nardy_scattered,
     _nardy_block,
     _nardy_head,
+    _nardy_shut_in,
     _nardy_walled_in,
-    _nardy_block,
     _nardy_bear_off,
     _nardy_nearly_finished,
     _nardy_race,

@@ -308,6 +308,19 @@ def test_7_9_a_number_that_would_break_the_rule_is_lost() -> None:
     assert results(position, 6, 6) == boards_after(position, "")
 
 
+def test_7_9_the_six_prime_rule_decides_how_many_numbers_of_a_double_go() -> None:
+    # 6/1 would leave no five at all: 11/6 would then hold 1 to 6 before the opponent's 19 to 21;
+    # four times 11/6 is legal, for 1 stays empty (2.9)
+    position = nardy("""
+        13 14 15 16 17 18   19 20 21 22 23 24
+         .  .  .  .  .  . |  .  .  .  .  .  .
+         . X7  . O3 O7 O5 |  X  X  X  X X4  .
+        12 11 10  9  8  7    6  5  4  3  2  1
+    """)
+    assert results(position, 5, 5) == boards_after(position, "11/6 11/6 11/6 11/6")
+    assert first_steps(position, 5, 5) == {"11/6"}
+
+
 def test_7_10_lifted_once_the_opponent_has_begun_to_bear_off() -> None:
     # the board of 7.9 with one opposing checker off (no game leads to it): the six is legal
     position = nardy("""
