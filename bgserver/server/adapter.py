@@ -37,7 +37,9 @@ class GrpcAdapter:
         self._streams: set[asyncio.Task[Any]] = set()
         self._ending = False
 
-    def handlers(self, methods: dict[str, BoundMethod]) -> list[grpc.GenericRpcHandler[bytes, bytes]]:
+    def handlers(
+        self, methods: dict[str, BoundMethod]
+    ) -> list[grpc.GenericRpcHandler[bytes, bytes]]:
         """The handlers to add to a server, one for each service."""
         services: dict[str, dict[str, grpc.RpcMethodHandler[bytes, bytes]]] = {}
         for method in methods.values():

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from bgserver.engine.errors import DeadlineError, NotReadyError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bgserver.engine.work import Work
 
-__all__ = ["Priority", "WorkerPool"]
+__all__ = ["Priority", "WorkerPool", "one_chunk"]
 
 _T = TypeVar("_T")
 
@@ -35,6 +37,12 @@ class Priority(enum.IntEnum):
     """A script waits: batches of positions."""
     BATCH = 2
     """Simulations."""
+
+
+def one_chunk(function: Callable[[], _T]) -> Work[_T]:
+    """A work of one chunk, for what takes a few milliseconds at most."""
+    yield from ()
+    return function()
 
 
 class _Job(Generic[_T]):

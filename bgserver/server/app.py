@@ -1,0 +1,255 @@
+"""The server as a whole: start, warm up, serve, stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1._async import HealthServicer
+from grpc_reflection.v1alpha import reflection
+
+from bgserver.server.adapter import GrpcAdapter
+from bgserver.server.gate import Gate
+from bgserver.server.log import make_logger
+from bgserver.server.metrics import Metrics
+from bgserver.server.pool import WorkerPool
+from bgserver.server.runtime import Condition, Runtime
+from bgserver.server.services import bound_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
+
+    from bgserver.engine.evaluator import Engine
+    from bgserver.server.config import ServerConfig
+    from bgserver.server.methods import Servicer
+
+    Progress: TypeAlias = Callable[[str, float], None]
+    """Told (what is being done, share that is done 0..1); called on another thread."""
+    EngineLoader: TypeAlias = Callable[[ServerConfig, Progress], Engine]
+    """Loads the engine and compiles everything."""
+
+__all__ = ["EXIT_CANNOT_START", "BgServer", "ServerStartError", "load_engine", "serve"]
+
+EXIT_CANNOT_START = 69
+"""Exit code of a server that cannot listen or load (EX_UNAVAILABLE of sysexits)."""
+_SWITCH_INTERVAL_S = 0.0005
+
+
+class ServerStartError(Exception):
+    """The server cannot start; the text says why and what to do."""
+
+
+def load_engine(config: ServerConfig, progress: Progress) -> Engine:
+    """Load the engine as configured and compile all kernels.
+
+    Raises:
+        DataError: A weights or table file is damaged.
+    """
+    from bgserver.engine.evaluator import Engine  # noqa: PLC0415 -- compiles; only when needed
+
+    engine = Engine.load(weights=config.weights, met=config.match_equity_table, progress=progress)
+    engine.warm_up(progress)
+    return engine
+
+
+def _no_progress(what: str, done: float) -> None:
+    """Tell nobody."""
+
+
+class BgServer:
+    """One gRPC server. Its methods belong to the event loop that it is made on."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        *,
+        loader: EngineLoader = load_engine,
+        extra: Iterable[Servicer] = (),
+    ) -> None:
+        """Prepare a server; nothing listens yet.
+
+        Args:
+            config: The configuration.
+            loader: How to get the engine.
+            extra: Further servicers, for benchmarks and tests.
+        """
+        self.config = config
+        self.pool = WorkerPool(config.threads, asyncio.get_running_loop())
+        self.runtime = Runtime(config, self.pool)
+        self.logger = make_logger(config)
+        self.port = 0
+        self._loader = loader
+        methods = bound_methods(self.runtime, extra)
+        self._metrics = Metrics(methods)
+        try:
+            tokens = config.tokens()
+        except OSError as error:
+            self.pool.close()
+            message = f"cannot read the token file: {error}"
+            raise ServerStartError(message) from error
+        self.gate = Gate(self.runtime, self._metrics, self.logger, tokens)
+        self._adapter = GrpcAdapter(self.gate)
+        self._health = HealthServicer()
+        self._services = sorted({name.split("/")[1] for name in methods})
+        self._server = grpc.aio.server(options=_options(config))
+        self._server.add_generic_rpc_handlers(self._adapter.handlers(methods))
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection(
+            [*self._services, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server
+        )
+        self._metrics_server: Any = None
+
+    @property
+    def address(self) -> str:
+        """Where the server listens, `host:port`."""
+        host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+        return f"{host}:{self.port}"
+
+    async def listen(self) -> None:
+        """Begin to listen; until `warm_up` is done health says NOT_SERVING.
+
+        Raises:
+            ServerStartError: The address is taken or impossible.
+        """
+        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+        wanted = f"{host}:{self.config.port}"
+        try:
+            self.port = self._server.add_insecure_port(wanted)
+        except RuntimeError as error:
+            message = f"cannot listen on {wanted}: is another server running there?"
+            raise ServerStartError(message) from error
+        if self.config.metrics_port is not None:
+            try:
+                self._metrics_server, _ = self._metrics.listen(
+                    self.config.host, self.config.metrics_port
+                )
+            except OSError as error:
+                message = f"cannot serve metrics on port {self.config.metrics_port}: {error}"
+                raise ServerStartError(message) from error
+        await self._server.start()
+        if not _is_loopback(self.config.host) and not self.config.tokens():
+            self.logger.warning(
+                "anyone who reaches this address may use the server", address=self.address
+            )
+
+    async def warm_up(self, progress: Progress = _no_progress) -> None:
+        """Load and compile the engine on another thread, then serve.
+
+        Raises:
+            DataError: A weights or table file is damaged.
+        """
+        engine = await asyncio.to_thread(self._loader, self.config, progress)
+        self.runtime.set_engine(engine)
+        await self._set_health(health_pb2.HealthCheckResponse.SERVING)
+
+    async def stop(self) -> None:
+        """Stop: refuse new calls, end streams, let short calls finish."""
+        self.runtime.condition = Condition.STOPPING
+        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._adapter.end_streams()
+        await self._server.stop(self.config.shutdown_grace_s)
+        await asyncio.to_thread(self.pool.close)
+        if self._metrics_server is not None:
+            await asyncio.to_thread(self._metrics_server.shutdown)
+            self._metrics_server.server_close()
+
+    async def _set_health(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
+        for service in ("", *self._services):
+            await self._health.set(service, status)
+
+
+def _options(config: ServerConfig) -> list[tuple[str, int]]:
+    return [
+        # gRPC lets a second server bind the same port silently; half of the calls would go there.
+        ("grpc.so_reuseport", 0),
+        ("grpc.max_receive_message_length", config.max_message_bytes),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.max_concurrent_streams", config.max_concurrent_streams),
+        # Clients may ping an idle connection every 30 s; dead ones are found after 2 minutes.
+        ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.keepalive_time_ms", 110_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+    ]
+
+
+def _is_loopback(host: str) -> bool:
+    return host in {"localhost", "::1"} or host.startswith("127.")
+
+
+def serve(
+    config: ServerConfig,
+    on_progress: Progress = _no_progress,
+    *,
+    on_listening: Callable[[str], None] | None = None,
+    on_ready: Callable[[str], None] | None = None,
+    loader: EngineLoader = load_engine,
+) -> None:
+    """Run a server until SIGTERM or SIGINT; a second signal ends the process at once.
+
+    Args:
+        config: The configuration.
+        on_progress: Told of the warm-up, on another thread.
+        on_listening: Told the address as soon as the port is open; calls are still refused then.
+        on_ready: Told the address when calls are answered. By default it is printed.
+        loader: How to get the engine.
+
+    Raises:
+        ServerStartError: The address is taken, or a file cannot be read.
+        DataError: A weights or table file is damaged.
+    """
+    # Workers run Python between their kernels; the loop must not wait 5 ms for its turn.
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    asyncio.run(_serve(config, on_progress, on_listening, on_ready or _print_address, loader))
+
+
+def _print_address(address: str) -> None:
+    sys.stdout.write(f"bgserver is ready on {address}\n")
+    sys.stdout.flush()
+
+
+async def _serve(
+    config: ServerConfig,
+    on_progress: Progress,
+    on_listening: Callable[[str], None] | None,
+    on_ready: Callable[[str], None],
+    loader: EngineLoader,
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal(number: int) -> None:
+        if stop.is_set():
+            os._exit(128 + number)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
+            loop.add_signal_handler(number, on_signal, number)
+    server = BgServer(config, loader=loader)
+    await server.listen()
+    if on_listening is not None:
+        on_listening(server.address)
+    warm_up = asyncio.create_task(server.warm_up(on_progress))
+    stopped = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({warm_up, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if warm_up.done():
+            warm_up.result()
+            on_ready(server.address)
+            await stopped
+        else:
+            # The compiler cannot be interrupted; nothing is lost if the process just ends.
+            await server.stop()
+            os._exit(0)
+    finally:
+        stopped.cancel()
+        await server.stop()
