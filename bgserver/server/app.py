@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     EngineLoader: TypeAlias = Callable[[ServerConfig, Progress], Engine]
     """Loads the engine and compiles everything."""
 
-__all__ = ["EXIT_CANNOT_START", "BgServer", "ServerStartError", "load_engine", "serve"]
+__all__ = [
+    "EXIT_CANNOT_START",
+    "BgServer",
+    "ServerStartError",
+    "load_engine",
+    "no_progress",
+    "serve",
+]
 
 EXIT_CANNOT_START = 69
 """Exit code of a server that cannot listen or load (EX_UNAVAILABLE of sysexits)."""
@@ -59,7 +66,7 @@ def load_engine(config: ServerConfig, progress: Progress) -> Engine:
     return engine
 
 
-def _no_progress(what: str, done: float) -> None:
+def no_progress(what: str, done: float) -> None:
     """Tell nobody."""
 
 
@@ -140,7 +147,7 @@ class BgServer:
                 "anyone who reaches this address may use the server", address=self.address
             )
 
-    async def warm_up(self, progress: Progress = _no_progress) -> None:
+    async def warm_up(self, progress: Progress = no_progress) -> None:
         """Load and compile the engine on another thread, then serve.
 
         Raises:
@@ -187,7 +194,7 @@ def _is_loopback(host: str) -> bool:
 
 def serve(
     config: ServerConfig,
-    on_progress: Progress = _no_progress,
+    on_progress: Progress = no_progress,
     *,
     on_listening: Callable[[str], None] | None = None,
     on_ready: Callable[[str], None] | None = None,
