@@ -1,0 +1,69 @@
+"""Reads positions, dice, levels and games as a person types them."""
+
+from __future__ import annotations
+
+import re
+
+from bgserver.cli.problems import input_error
+from bgserver.engine.position import Position, Variant
+from bgserver.v1 import common_pb2
+
+__all__ = ["parse_dice", "parse_position"]
+
+_WORDS = {"start": Variant.BACKGAMMON, "nardy-start": Variant.LONG_NARDY}
+_GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
+_NUMBERS = re.compile(r"\[?([-+]?\d+(?:[\s,]+[-+]?\d+)*)\]?")
+_DICE = re.compile(r"(\d)(\d)|(\d+)[\s,/-]+(\d+)")
+_VARIANTS = {
+    Variant.BACKGAMMON: common_pb2.VARIANT_BACKGAMMON,
+    Variant.LONG_NARDY: common_pb2.VARIANT_LONG_NARDY,
+}
+
+
+def parse_position(text: str, *, nardy: bool = False) -> common_pb2.PositionSource:
+    """A position as a request gives it.
+
+    Args:
+        text: `start`, `nardy-start`, a GNU Position ID (and `:` and a Match ID), 26 numbers, or an
+            XGID, which the server judges.
+        nardy: What 26 numbers mean: Long Nardy instead of backgammon.
+
+    Raises:
+        InvalidInputError: A number is far too large to be a count of checkers.
+    """
+    text = text.strip()
+    if text.lower() in _WORDS:
+        variant = _WORDS[text.lower()]
+        return _board(Position.start(variant).points, variant)
+    if match := _GNU_ID.fullmatch(text):
+        gnu_id = common_pb2.GnuId(position_id=match[1], match_id=match[2] or "")
+        return common_pb2.PositionSource(gnu_id=gnu_id)
+    if match := _NUMBERS.fullmatch(text):
+        numbers = tuple(int(number) for number in re.split(r"[\s,]+", match[1]))
+        return _board(numbers, Variant.LONG_NARDY if nardy else Variant.BACKGAMMON)
+    return common_pb2.PositionSource(xgid=text)
+
+
+def _board(points: tuple[int, ...], variant: Variant) -> common_pb2.PositionSource:
+    try:
+        position = common_pb2.Position(points=points, variant=_VARIANTS[variant])
+    except ValueError as error:
+        message = "expected 26 numbers from -15 to 15"
+        raise input_error(message, field="position.points", reason="NOT_A_BOARD") from error
+    return common_pb2.PositionSource(position=position)
+
+
+def parse_dice(text: str | None) -> common_pb2.Dice | None:
+    """A roll, written `31`, `3-1`, `3,1` or `3 1`.
+
+    Raises:
+        InvalidInputError: It is written in another way.
+    """
+    if text is None:
+        return None
+    match = _DICE.fullmatch(text.strip())
+    if match is None:
+        message = f"expected a roll such as 31, 3-1 or 3,1, got {text!r}"
+        raise input_error(message, field="dice", reason="NOT_A_ROLL")
+    first, second = (int(number) for number in match.groups() if number is not None)
+    return common_pb2.Dice(first=min(first, 99), second=min(second, 99))

@@ -1,0 +1,126 @@
+"""Arguments and options that several commands share, and what they are turned into."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+from google.protobuf import json_format
+
+from bgserver.v1 import common_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+__all__ = [
+    "AddressOption",
+    "DiceArgument",
+    "FirstTurnOption",
+    "JsonOption",
+    "LevelName",
+    "LevelOption",
+    "NardyOption",
+    "PositionArgument",
+    "TimeoutOption",
+    "TokenOption",
+    "json_text",
+    "level_value",
+    "print_json",
+]
+
+
+class LevelName(enum.Enum):
+    """How deep the engine looks."""
+
+    STATIC = "static"
+    LOOKAHEAD_1 = "lookahead-1"
+    LOOKAHEAD_2 = "lookahead-2"
+    LOOKAHEAD_3 = "lookahead-3"
+    RANDOM = "random"
+
+
+_REMOTE = "Server"
+
+PositionArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="POSITION",
+        help="An XGID, a GNU Position ID, [bold]start[/], [bold]nardy-start[/], or 26 numbers.",
+        show_default=False,
+    ),
+]
+DiceArgument: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DICE",
+        help="The roll, for example 31; may be left out if the position carries one.",
+        show_default=False,
+    ),
+]
+JsonOption: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the answer as protobuf JSON and nothing else.")
+]
+NardyOption: TypeAlias = Annotated[
+    bool, typer.Option("--nardy", help="26 numbers mean Long Nardy instead of backgammon.")
+]
+FirstTurnOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--first-turn", help="Long Nardy: the player's own first turn (two may leave the head)."
+    ),
+]
+LevelOption: TypeAlias = Annotated[
+    LevelName, typer.Option("--level", "-l", help="How deep the engine looks.")
+]
+AddressOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        "-a",
+        metavar="HOST:PORT",
+        envvar="BGSERVER_ADDRESS",
+        help="Ask this server; without it the engine runs in this process.",
+        rich_help_panel=_REMOTE,
+        show_default=False,
+    ),
+]
+TokenOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        envvar="BGSERVER_TOKEN",
+        help="Token for a server that asks for one.",
+        rich_help_panel=_REMOTE,
+        show_default=False,
+    ),
+]
+TimeoutOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0.001,
+        help="Give up after so long; by default never.",
+        rich_help_panel=_REMOTE,
+        show_default=False,
+    ),
+]
+
+
+def level_value(name: LevelName) -> common_pb2.Level.ValueType:
+    """The level as the API names it."""
+    return common_pb2.Level.Value(f"LEVEL_{name.name}")
+
+
+def json_text(message: Message) -> str:
+    """A message as one line of protobuf JSON, with every plain field, zero or not."""
+    return json_format.MessageToJson(
+        message, indent=None, ensure_ascii=False, always_print_fields_with_no_presence=True
+    )
+
+
+def print_json(message: Message) -> None:
+    """Print a message as protobuf JSON."""
+    sys.stdout.write(f"{json_text(message)}\n")

@@ -1,0 +1,126 @@
+"""Progress on stderr for whatever takes longer than a moment."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["busy", "counter", "steps"]
+
+_PATIENCE_S = 0.7
+
+
+class _Console(Console):
+    """Leaves the cursor alone: a process that is ended under a bar must not take it away."""
+
+    def show_cursor(self, show: bool = True) -> bool:  # noqa: ARG002 -- overridden
+        """Do nothing."""
+        return False
+
+
+def _stderr() -> Console:
+    return _Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A spinner with the time elapsed, if the block takes longer than a moment."""
+    console = _stderr()
+    if not console.is_terminal:
+        yield
+        return
+    progress = Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
+        console=console, transient=True,
+    )  # fmt: skip
+    progress.add_task(what, total=None)
+    timer = threading.Timer(_PATIENCE_S, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        progress.stop()
+
+
+@contextmanager
+def steps(*, always: bool = False) -> Iterator[Callable[[str, float], None]]:
+    """A bar for work that reports (what, fraction done); shown after a moment, or always.
+
+    Where stderr is no terminal, each new step is a line of its own.
+    """
+    console = _stderr()
+    if not console.is_terminal:
+        yield _lines(console) if always else _silent
+        return
+    progress = Progress(
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
+        console=console, transient=True,
+    )  # fmt: skip
+    task = progress.add_task("starting", total=1.0)
+    timer = threading.Timer(0.0 if always else _PATIENCE_S, progress.start)
+    timer.daemon = True
+    timer.start()
+
+    def advance(what: str, fraction: float) -> None:
+        progress.update(task, description=what, completed=fraction)
+
+    try:
+        yield advance
+    finally:
+        timer.cancel()
+        progress.stop()
+
+
+def _silent(what: str, fraction: float) -> None:
+    """Nobody is watching."""
+
+
+def _lines(console: Console) -> Callable[[str, float], None]:
+    last = ""
+
+    def advance(what: str, fraction: float) -> None:
+        nonlocal last
+        if what != last:
+            last = what
+            console.print(f"{100 * fraction:3.0f} %  {what}", markup=False)
+
+    return advance
+
+
+@contextmanager
+def counter(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+    """A bar for `total` things, with their rate and the time left; takes (done, remark)."""
+    console = _stderr()
+    progress = Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TimeRemainingColumn(),
+        TextColumn("{task.fields[remark]}"),
+        console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
+    task = progress.add_task(what, total=total, rate="", remark="")
+
+    def advance(done: int, remark: str) -> None:
+        speed = progress.tasks[0].speed
+        rate = f"{speed:,.0f}/s" if speed else ""
+        progress.update(task, completed=done, rate=rate, remark=remark)
+
+    with progress:
+        yield advance

@@ -1,0 +1,135 @@
+"""Commands about the rules: plays, inspect, convert, presets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bgserver.cli import inputs, tables
+from bgserver.cli.options import (
+    AddressOption,
+    DiceArgument,
+    FirstTurnOption,
+    JsonOption,
+    NardyOption,
+    PositionArgument,
+    TimeoutOption,
+    TokenOption,
+    print_json,
+)
+from bgserver.cli.transport import ask, connect
+from bgserver.v1 import common_pb2, rules_pb2
+
+if TYPE_CHECKING:
+    import typer
+
+    from bgserver.cli.transport import Transport
+
+__all__ = ["board_text", "register"]
+
+_PANEL = "Rules"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    for command in (plays, inspect, convert, presets):
+        app.command(rich_help_panel=_PANEL)(command)
+
+
+def board_text(
+    transport: Transport, position: common_pb2.PositionSource, dice: common_pb2.Dice | None = None
+) -> str:
+    """The board as text, with the roll if there is one."""
+    request = rules_pb2.ConvertPositionRequest(position=position)
+    converted = ask(transport, request, rules_pb2.ConvertPositionResponse)
+    if dice is not None and converted.state.dice != dice:
+        converted.state.dice.CopyFrom(dice)
+        request.position.CopyFrom(common_pb2.PositionSource(state=converted.state))
+        converted = ask(transport, request, rules_pb2.ConvertPositionResponse)
+    return converted.board.rstrip("\n")
+
+
+def plays(
+    position: PositionArgument,
+    dice: DiceArgument = None,
+    nardy: NardyOption = False,
+    first_turn: FirstTurnOption = False,
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """List the legal plays of a roll, each distinct result once."""
+    request = rules_pb2.ListPlaysRequest(
+        position=inputs.parse_position(position, nardy=nardy),
+        dice=inputs.parse_dice(dice),
+        first_turn=first_turn,
+    )
+    with connect(address, token, timeout) as transport:
+        answer = ask(transport, request, rules_pb2.ListPlaysResponse)
+        if json:
+            print_json(answer)
+            return
+        board = board_text(transport, request.position, answer.dice)
+    tables.output().print(board, "", tables.plays_table(answer.plays), sep="\n")
+
+
+def inspect(
+    position: PositionArgument,
+    nardy: NardyOption = False,
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Show facts of a position: pips, phase, blots and their danger, entry from the bar."""
+    request = rules_pb2.InspectPositionRequest(
+        position=inputs.parse_position(position, nardy=nardy)
+    )
+    with connect(address, token, timeout) as transport:
+        answer = ask(transport, request, rules_pb2.InspectPositionResponse)
+        if json:
+            print_json(answer)
+            return
+        board = [] if answer.faults else [board_text(transport, request.position), ""]
+    tables.output().print(*board, *tables.inspection_table(answer), sep="\n")
+
+
+def convert(
+    position: PositionArgument,
+    nardy: NardyOption = False,
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Convert a position between XGID, GNU IDs and numbers, and draw it."""
+    request = rules_pb2.ConvertPositionRequest(
+        position=inputs.parse_position(position, nardy=nardy)
+    )
+    with connect(address, token, timeout) as transport:
+        answer = ask(transport, request, rules_pb2.ConvertPositionResponse)
+    if json:
+        print_json(answer)
+        return
+    facts = [("Numbers", " ".join(map(str, answer.state.position.points)))]
+    if answer.xgid:
+        facts.append(("XGID", answer.xgid))
+    if answer.HasField("gnu_id"):
+        facts.append(("GNU ID", f"{answer.gnu_id.position_id}:{answer.gnu_id.match_id}"))
+    facts += [("Lost", f"{loss.field}: {loss.message}") for loss in answer.losses]
+    tables.output().print(answer.board.rstrip("\n"), "", tables.facts_table(facts), sep="\n")
+
+
+def presets(
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """List the sets of rules that go by a name."""
+    with connect(address, token, timeout) as transport:
+        answer = ask(transport, rules_pb2.ListPresetsRequest(), rules_pb2.ListPresetsResponse)
+    if json:
+        print_json(answer)
+        return
+    tables.output().print(tables.presets_table(answer.presets))

@@ -1,0 +1,160 @@
+"""Commands that run the server and prepare it: serve, warmup."""
+
+# The server and the engine load Numba, which costs more time than the rest of the command line
+# together; they are imported when one of these commands runs.
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+import enum
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
+from typing import Annotated, Any
+
+import typer
+
+from bgserver.cli.config import read_config
+from bgserver.cli.problems import UNAVAILABLE
+from bgserver.cli.progress import steps
+
+__all__ = ["register"]
+
+_PANEL = "Server"
+_LIMITS = "Limits"
+_LOGGING = "Logging and metrics"
+_FILES = "Files"
+
+
+class LogLevel(enum.Enum):
+    """Least level that is logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogFormat(enum.Enum):
+    """For people or for machines."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    for command in (serve, warmup):
+        app.command(rich_help_panel=_PANEL)(command)
+
+
+def _option(name: str, text: str, panel: str | None = None, metavar: str | None = None) -> Any:  # noqa: ANN401 # typer's own type is not public
+    return typer.Option(name, help=text, rich_help_panel=panel, metavar=metavar, show_default=False)
+
+
+def serve(
+    host: Annotated[str | None, _option("--host", "Address to listen on \\[127.0.0.1].")] = None,
+    port: Annotated[
+        int | None, _option("--port", "Port to listen on; 0 takes a free one \\[50051].")
+    ] = None,
+    threads: Annotated[
+        int | None, _option("--threads", "Threads that compute \\[one for each processor].")
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        _option("--token-file", "File with one accepted token a line; without tokens all may ask."),
+    ] = None,
+    max_pending_requests: Annotated[
+        int | None,
+        _option("--max-pending-requests", "Most calls in work and waiting at once.", _LIMITS),
+    ] = None,
+    max_message_bytes: Annotated[
+        int | None, _option("--max-message-bytes", "Largest request that is accepted.", _LIMITS)
+    ] = None,
+    max_batch_positions: Annotated[
+        int | None, _option("--max-batch-positions", "Most positions in one batch.", _LIMITS)
+    ] = None,
+    max_simulations: Annotated[
+        int | None, _option("--max-simulations", "Most simulations at once.", _LIMITS)
+    ] = None,
+    max_simulation_games: Annotated[
+        int | None, _option("--max-simulation-games", "Most games of one simulation.", _LIMITS)
+    ] = None,
+    metrics_port: Annotated[
+        int | None,
+        _option("--metrics-port", "Port for Prometheus; by default there is none.", _LOGGING),
+    ] = None,
+    log_level: Annotated[
+        LogLevel | None, _option("--log-level", "Least level that is logged \\[info].", _LOGGING)
+    ] = None,
+    log_format: Annotated[
+        LogFormat | None, _option("--log-format", "How log lines look \\[text].", _LOGGING)
+    ] = None,
+    weights: Annotated[
+        Path | None, _option("--weights", "Weights to use instead of the built-in ones.", _FILES)
+    ] = None,
+    match_equity_table: Annotated[
+        Path | None,
+        _option("--match-equity-table", "Table (XML) instead of the built-in one.", _FILES),
+    ] = None,
+) -> None:
+    """Run the server.
+
+    Each option can also be set by an environment variable, [bold]BGSERVER_[/] and the option's name
+    in upper case. Ctrl-C or SIGTERM stops the server once the calls in work are done.
+    """
+    config = read_config(
+        host=host,
+        port=port,
+        threads=threads,
+        auth_token_file=token_file,
+        max_pending_requests=max_pending_requests,
+        max_message_bytes=max_message_bytes,
+        max_batch_positions=max_batch_positions,
+        max_simulations=max_simulations,
+        max_simulation_games=max_simulation_games,
+        metrics_port=metrics_port,
+        log_level=log_level and log_level.value,
+        log_format=log_format and log_format.value,
+        weights=weights,
+        match_equity_table=match_equity_table,
+    )
+    from bgserver.server.app import ServerStartError
+    from bgserver.server.app import serve as run_server
+
+    with ExitStack() as progress:
+        on_progress = progress.enter_context(steps(always=True))
+
+        def on_ready(address: str) -> None:
+            progress.close()
+            sys.stdout.write(f"bgserver is ready on {address}\n")
+            sys.stdout.flush()
+
+        try:
+            run_server(config, on_progress, on_ready=on_ready)
+        except ServerStartError as error:
+            progress.close()
+            sys.stderr.write(f"error: {error}\n")
+            raise typer.Exit(UNAVAILABLE) from None
+
+
+def warmup() -> None:
+    """Compile everything and build the tables once, so that the server starts fast."""
+    from bgserver.engine.evaluator import Engine
+    from bgserver.engine.paths import cache_dir
+    from bgserver.kernels._jit import kernel_cache_dir
+
+    start = time.monotonic()
+    with steps(always=True) as on_progress:
+        engine = Engine.load(progress=on_progress)
+        engine.warm_up(on_progress)
+    seconds = time.monotonic() - start
+    sys.stdout.write(f"ready after {seconds:.1f} s\n")
+    if kernel_cache_dir is None:
+        sys.stdout.write(
+            "no cache folder can be written, so every process compiles anew: "
+            "set BGSERVER_CACHE_DIR to a writable folder\n"
+        )
+    else:
+        sys.stdout.write(f"cache: {cache_dir()}\n")

@@ -1,0 +1,230 @@
+"""The command that plays games and matches: simulate."""
+
+from __future__ import annotations
+
+import enum
+import time
+from contextlib import ExitStack, closing
+from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from bgserver.cli import tables
+from bgserver.cli.methods import method_for
+from bgserver.cli.options import (
+    AddressOption,
+    JsonOption,
+    LevelName,
+    TimeoutOption,
+    TokenOption,
+    json_text,
+    level_value,
+    print_json,
+)
+from bgserver.cli.problems import INTERRUPTED
+from bgserver.cli.progress import counter
+from bgserver.cli.transport import connect
+from bgserver.v1 import rules_pb2, simulation_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from google.protobuf.message import Message
+
+__all__ = ["register"]
+
+_RULES = "Rules"
+
+
+class AutoDouble(enum.Enum):
+    """The first automatic doubles of a game."""
+
+    NONE = "none"
+    A = "a"
+    B = "b"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(rich_help_panel="Engine")(simulate)
+
+
+def simulate(
+    count: Annotated[
+        int,
+        typer.Argument(
+            metavar="COUNT", min=1, max=(1 << 32) - 1, help="Games, or matches, to play."
+        ),
+    ] = 1000,
+    preset: Annotated[
+        str, typer.Option("--preset", "-p", help="Rules; `bgserver presets` lists them.")
+    ] = "money",
+    first: Annotated[
+        LevelName, typer.Option("--first", help="Level of the player in the first seat.")
+    ] = LevelName.STATIC,
+    second: Annotated[
+        LevelName, typer.Option("--second", help="Level of the player in the second seat.")
+    ] = LevelName.STATIC,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=(1 << 32) - 1,
+            help="Seed of the dice, for the same games again.",
+            show_default="random",
+        ),
+    ] = None,
+    match_length: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            help="Points of a match, in a match preset.",
+            show_default="the preset's shortest",
+        ),
+    ] = None,
+    cube: Annotated[
+        bool | None, typer.Option("--cube/--no-cube", help="With cube.", rich_help_panel=_RULES)
+    ] = None,
+    cube_cap: Annotated[
+        int | None, typer.Option(min=1, help="Highest cube value.", rich_help_panel=_RULES)
+    ] = None,
+    crawford: Annotated[
+        bool | None, typer.Option("--crawford/--no-crawford", rich_help_panel=_RULES)
+    ] = None,
+    jacoby: Annotated[
+        bool | None, typer.Option("--jacoby/--no-jacoby", rich_help_panel=_RULES)
+    ] = None,
+    beaver: Annotated[
+        bool | None, typer.Option("--beaver/--no-beaver", rich_help_panel=_RULES)
+    ] = None,
+    auto_double: Annotated[
+        AutoDouble | None, typer.Option(help="Automatic doubles.", rich_help_panel=_RULES)
+    ] = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the result and every turn of each game to FILE, one line of JSON each.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Play games or matches between two players and count how they end.
+
+    Shows running statistics, and at the end a table with 95 % confidence intervals; with
+    [bold]--json[/] that is the last message of statistics. Rules that are not given are those of
+    the preset. Ctrl-C stops and shows what has been played.
+    """
+    request = simulation_pb2.SimulateRequest(
+        preset=preset,
+        rules=_rules(cube, cube_cap, crawford, jacoby, beaver, auto_double),
+        match_length=match_length,
+        count=count,
+        seed=seed,
+        first=simulation_pb2.SimulationPlayer(level=level_value(first)),
+        second=simulation_pb2.SimulationPlayer(level=level_value(second)),
+        include_records=records is not None,
+        statistics_only=records is None,
+    )
+    start = time.monotonic()
+    with ExitStack() as stack:
+        file = None if records is None else stack.enter_context(records.open("w", encoding="utf-8"))
+        transport = stack.enter_context(connect(address, token, timeout))
+        events = stack.enter_context(closing(transport.stream(method_for(request), [request])))
+        statistics = _follow(events, count, file)
+    seconds = time.monotonic() - start
+    if statistics is None:
+        raise typer.Exit(INTERRUPTED)
+    if json:
+        print_json(statistics)
+    else:
+        names = (f"{first.value} (first)", f"{second.value} (second)")
+        console = tables.output()
+        console.print(_table(statistics, names))
+        rate = statistics.games / seconds if seconds > 0 else 0.0
+        console.print(
+            f"\n{statistics.games:,} games in {seconds:.1f} s ({rate:,.0f}/s), "
+            f"seed {statistics.seed}"
+        )
+    if not statistics.final:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _rules(
+    cube: bool | None,
+    cube_cap: int | None,
+    crawford: bool | None,
+    jacoby: bool | None,
+    beaver: bool | None,
+    auto_double: AutoDouble | None,
+) -> rules_pb2.Rules:
+    rules = rules_pb2.Rules(cube_cap=cube_cap, crawford=crawford, jacoby=jacoby, beaver=beaver)
+    if cube is not None:
+        rules.cube = rules_pb2.CUBE_USE_ON if cube else rules_pb2.CUBE_USE_OFF
+    if auto_double is not None:
+        rules.auto_double = rules_pb2.AutoDouble.Value(f"AUTO_DOUBLE_{auto_double.name}")
+    return rules
+
+
+def _follow(
+    events: Iterator[Message], count: int, file: IO[str] | None
+) -> simulation_pb2.SimulationStatistics | None:
+    """Show the progress of a simulation; the last statistics, None if there were none yet."""
+    statistics: simulation_pb2.SimulationStatistics | None = None
+    with counter("playing", count) as advance:
+        try:
+            for event in events:
+                if not isinstance(event, simulation_pb2.SimulateResponse):
+                    message = f"expected SimulateResponse, got {type(event).__name__}"
+                    raise TypeError(message)
+                if event.HasField("statistics"):
+                    statistics = event.statistics
+                    advance(statistics.done, _remark(statistics))
+                elif file is not None:
+                    file.write(f"{json_text(event)}\n")
+        except KeyboardInterrupt:
+            pass  # what has been played is shown
+    return statistics
+
+
+def _remark(statistics: simulation_pb2.SimulationStatistics) -> str:
+    points = statistics.points_per_game
+    return f"{points.mean:+.3f} ± {(points.high - points.low) / 2:.3f} points a game"
+
+
+def _table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, str]) -> Table:
+    """The figures of a simulation with their 95 % confidence intervals."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("")
+    for name in (*names, "95 % interval of the first"):
+        table.add_column(name, justify="right")
+    points = statistics.points_per_game
+    table.add_row(
+        "Points a game", f"{points.mean:+.4f}", f"{-points.mean:+.4f}",
+        f"{points.low:+.4f} to {points.high:+.4f}",
+    )  # fmt: skip
+    if statistics.matches:
+        table.add_row("Matches won %", *_shares(statistics.match_win_rate))
+    table.add_row("Games won %", *_shares(statistics.game_win_rate))
+    kinds = ("Single wins", "Gammons", "Backgammons")
+    for kind, first, second in zip(
+        kinds, statistics.first_wins, statistics.second_wins, strict=False
+    ):
+        table.add_row(kind, f"{first:,}", f"{second:,}", "")
+    table.add_section()
+    table.add_row("Double dropped", f"{statistics.dropped:,}", "", "")
+    table.add_row("Turns a game", f"{statistics.mean_turns:.1f}", "", "")
+    table.add_row("Final cube", f"{statistics.mean_cube:.2f}", "", "")
+    return table
+
+
+def _shares(rate: simulation_pb2.Estimate) -> tuple[str, str, str]:
+    first, low, high = (100 * share for share in (rate.mean, rate.low, rate.high))
+    return f"{first:.2f}", f"{100 - first:.2f}", f"{low:.2f} to {high:.2f}"

@@ -1,0 +1,242 @@
+"""Answers as tables for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from bgserver.v1 import common_pb2, engine_pb2, rules_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "cube_table",
+    "evaluation_table",
+    "facts_table",
+    "info_table",
+    "inspection_table",
+    "output",
+    "plays_table",
+    "presets_table",
+    "ranking_table",
+]
+
+_PIPED_WIDTH = 110
+
+
+def output() -> Console:
+    """Where answers go; a pipe is as wide as the tables need."""
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _PIPED_WIDTH
+    return console
+
+
+def _table(*headings: str, left: Iterable[str] = ()) -> Table:
+    """An empty table whose columns are numbers, but for those named in `left`."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for heading in headings:
+        is_left = heading in left
+        table.add_column(heading, justify="left" if is_left else "right", no_wrap=not is_left)
+    return table
+
+
+def _percent(chance: float) -> str:
+    return f"{100 * chance:.1f}"
+
+
+def _equity(value: float) -> str:
+    return f"{value:+.3f}"
+
+
+def _level(level: common_pb2.Level.ValueType) -> str:
+    return common_pb2.Level.Name(level).removeprefix("LEVEL_").lower().replace("_", "-")
+
+
+def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
+    """A list of names and values."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, value in facts:
+        table.add_row(name, value)
+    return table
+
+
+def plays_table(plays: Iterable[common_pb2.Play]) -> Table:
+    """The plays of a roll."""
+    table = _table("#", "Play", "Pips", "Hits", "Blots", left=["Play"])
+    for number, play in enumerate(plays, 1):
+        points = play.result.points
+        pips = sum(point * count for point, count in enumerate(points) if count > 0)
+        hits = sum(step.hit for step in play.steps)
+        blots = sum(count == 1 for count in points[1:25])
+        table.add_row(str(number), play.notation, str(pips), str(hits or ""), str(blots or ""))
+    return table
+
+
+def ranking_table(ranking: engine_pb2.RankPlaysResponse) -> Table:
+    """Ranked plays, best first."""
+    in_match = any(ranked.HasField("match_winning_chances") for ranked in ranking.plays)
+    headings = ["#", "Play", "Equity", "Loss", "Win %", "gammon", "backg.", "Lose g.", "backg."]
+    table = _table(*headings, *(["MWC %"] if in_match else []), "Level", left=["Play", "Level"])
+    for number, ranked in enumerate(ranking.plays, 1):
+        chances = ranked.probabilities
+        cells = [
+            str(number),
+            ranked.play.notation,
+            _equity(ranked.equity),
+            f"{ranked.equity_loss:.3f}" if number > 1 else "",
+            *map(_percent, _chances(chances)),
+        ]
+        if in_match:
+            cells.append(f"{100 * ranked.match_winning_chances:.2f}")
+        table.add_row(*cells, _level(ranked.level), style="bold" if number == 1 else None)
+    return table
+
+
+def _chances(chances: common_pb2.Probabilities) -> tuple[float, ...]:
+    return (
+        chances.win,
+        chances.win_gammon,
+        chances.win_backgammon,
+        chances.lose_gammon,
+        chances.lose_backgammon,
+    )
+
+
+def _chances_table(chances: common_pb2.Probabilities) -> Table:
+    table = _table("", "Wins %", "gammon or better", "backgammon", left=[""])
+    lose = 1 - chances.win
+    table.add_row(
+        "On roll",
+        *map(_percent, (chances.win, chances.win_gammon, chances.win_backgammon)),
+    )
+    table.add_row("Opponent", *map(_percent, (lose, chances.lose_gammon, chances.lose_backgammon)))
+    return table
+
+
+def evaluation_table(evaluation: engine_pb2.EvaluateResponse) -> list[Table]:
+    """Chances and equities of a position."""
+    facts = [
+        ("Cubeless equity", _equity(evaluation.cubeless_equity)),
+        ("Cubeful equity", _equity(evaluation.cubeful_equity)),
+    ]
+    if evaluation.HasField("match_winning_chances"):
+        facts.append(("Match winning chances", f"{100 * evaluation.match_winning_chances:.2f} %"))
+    facts.append(("Judged by", f"{evaluation.position_class}, {_level(evaluation.level)}"))
+    return [_chances_table(evaluation.probabilities), facts_table(facts)]
+
+
+def cube_table(advice: engine_pb2.AdviseCubeResponse) -> list[Table]:
+    """Cube advice: the actions with what each is worth, and the points of the market window."""
+    in_match = advice.HasField("no_double_mwc")
+    actions = _table("Action", "Equity", *(["MWC %"] if in_match else []), left=["Action"])
+    for name, equity, chances in (
+        ("No double", advice.no_double_equity, advice.no_double_mwc),
+        ("Double / take", advice.double_take_equity, advice.double_take_mwc),
+        ("Double / pass", advice.double_pass_equity, advice.double_pass_mwc),
+    ):
+        extra = [f"{100 * chances:.2f}"] if in_match else []
+        actions.add_row(name, _equity(equity), *extra)
+    facts = [("Cubeless equity", _equity(advice.cubeless_equity))]
+    for name, field in (
+        ("Opponent's take point", "take_point"),
+        ("Doubling point", "doubling_point"),
+        ("Cash point", "cash_point"),
+    ):
+        if advice.HasField(field):  # type: ignore[arg-type] # one of the names above
+            facts.append((name, f"{_percent(getattr(advice, field))} %"))
+    for name, field in (
+        ("Gammon value", "gammon_value"),
+        ("Opponent's gammon value", "opponent_gammon_value"),
+    ):
+        if advice.HasField(field):  # type: ignore[arg-type] # one of the names above
+            facts.append((name, f"{getattr(advice, field):.2f}"))
+    if advice.refusals:
+        facts.append(("May not double", ", ".join(advice.refusals)))
+    facts.append(("Judged by", _level(advice.level)))
+    return [actions, _chances_table(advice.probabilities), facts_table(facts)]
+
+
+def inspection_table(facts: rules_pb2.InspectPositionResponse) -> list[Table]:
+    """Facts of a position; its faults, if it has any."""
+    if facts.faults:
+        faults = _table("Field", "Reason", "Fault", left=["Field", "Reason", "Fault"])
+        for fault in facts.faults:
+            faults.add_row(fault.field, fault.reason, fault.message)
+        return [faults]
+    sides = _table("", "Pips", "Off", "Enters with", left=[""])
+    sides.add_row("On roll", str(facts.pips), str(facts.off), f"{facts.entering_rolls}/36")
+    sides.add_row(
+        "Opponent",
+        str(facts.opponent_pips),
+        str(facts.opponent_off),
+        f"{facts.opponent_entering_rolls}/36",
+    )
+    tables = [sides]
+    if facts.blots:
+        blots = _table("Blot of", "Point", "Hit by", left=["Blot of"])
+        for blot in facts.blots:
+            owner = "opponent" if blot.opponent else "on roll"
+            blots.add_row(owner, str(blot.point), f"{blot.hitting_rolls}/36")
+        tables.append(blots)
+    phase = rules_pb2.Phase.Name(facts.phase).removeprefix("PHASE_").lower().replace("_", "-")
+    rows = [("Phase", phase)]
+    if facts.result:
+        winner = "on roll" if facts.result > 0 else "opponent"
+        rows.append(("Winner", f"{winner}, {abs(facts.result)} point(s)"))
+    tables.append(facts_table(rows))
+    return tables
+
+
+def presets_table(presets: Iterable[rules_pb2.Preset]) -> Table:
+    """The named rule sets."""
+    table = _table("Preset", "Game", "Session", "Cube", "What for",
+                   left=["Preset", "Game", "Session", "Cube", "What for"])  # fmt: skip
+    for preset in presets:
+        rules = preset.rules
+        table.add_row(
+            preset.name,
+            _word(common_pb2.Variant.Name(rules.variant), "VARIANT_"),
+            _word(rules_pb2.Session.Name(rules.session), "SESSION_"),
+            _word(rules_pb2.CubeUse.Name(rules.cube), "CUBE_USE_"),
+            preset.summary,
+        )
+    return table
+
+
+def _word(name: str, prefix: str) -> str:
+    return name.removeprefix(prefix).lower().replace("_", "-")
+
+
+def info_table(info: engine_pb2.GetInfoResponse) -> list[Table]:
+    """What a server is and can do."""
+    facts = facts_table(
+        [
+            ("Version", info.version),
+            ("Levels", ", ".join(map(_level, info.levels))),
+            ("Threads", str(info.threads)),
+            ("Match equity table", info.match_equity_table),
+            ("Largest message", f"{info.limits.max_message_bytes:,} bytes"),
+            ("Most requests at once", f"{info.limits.max_pending_requests:,}"),
+            ("Most positions a batch", f"{info.limits.max_batch_positions:,}"),
+            ("Most simulations at once", f"{info.limits.max_simulations:,}"),
+            ("Most games a simulation", f"{info.limits.max_simulation_games:,}"),
+        ]
+    )
+    networks = _table("Network", "Game", "Version", "Loaded", "Description",
+                      left=["Network", "Game", "Version", "Loaded", "Description"])  # fmt: skip
+    for network in info.networks:
+        networks.add_row(
+            network.name,
+            _word(common_pb2.Variant.Name(network.variant), "VARIANT_"),
+            network.version,
+            "yes" if network.loaded else "no",
+            network.description,
+        )
+    return [facts, networks]

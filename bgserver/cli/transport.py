@@ -1,0 +1,166 @@
+"""How commands reach an engine: over gRPC, or within this process."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import grpc
+from google.rpc import status_pb2  # type: ignore[import-untyped]  # generated, no stubs
+from grpc_status import rpc_status
+
+from bgserver.cli.config import read_config
+from bgserver.cli.methods import method_for, request_class, response_class
+from bgserver.cli.progress import steps
+from bgserver.server.errors import StatusError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from google.protobuf.descriptor import MethodDescriptor
+    from google.protobuf.message import Message
+
+    from bgserver.engine.evaluator import Engine
+    from bgserver.server.app import Progress
+    from bgserver.server.config import ServerConfig
+    from bgserver.server.local import LocalTransport
+
+__all__ = ["GrpcTransport", "Transport", "ask", "connect"]
+
+_Answer = TypeVar("_Answer", bound="Message")
+
+
+class Transport(Protocol):
+    """Sends requests and returns answers; failures are `StatusError`."""
+
+    def unary(self, method: MethodDescriptor, request: Message) -> Message:
+        """The answer to one request."""
+        ...
+
+    def stream(
+        self, method: MethodDescriptor, requests: Iterable[Message]
+    ) -> Generator[Message, None, None]:
+        """The answers to one request, or to many; closing the generator stops the call."""
+        ...
+
+
+@contextmanager
+def connect(
+    address: str | None, token: str | None = None, timeout_s: float | None = None
+) -> Iterator[Transport]:
+    """The server at `address`, or an engine within this process."""
+    if address is not None:
+        with closing(GrpcTransport(address, token=token, timeout_s=timeout_s)) as remote:
+            yield remote
+        return
+    from bgserver.server.local import LocalTransport  # noqa: PLC0415 -- loads Numba
+
+    with LocalTransport(read_config(log_level="error"), loader=_load_engine) as local:
+        yield _InProcess(local, timeout_s)
+
+
+def _load_engine(config: ServerConfig, _: Progress) -> Engine:
+    """Load the engine under a bar of our own, which ends with the loading."""
+    from bgserver.server.app import load_engine  # noqa: PLC0415 -- loads Numba
+
+    with steps() as on_progress:
+        return load_engine(config, on_progress)
+
+
+def ask(transport: Transport, request: Message, answer: type[_Answer]) -> _Answer:
+    """The answer to a request of a unary method, which the kind of the request tells."""
+    reply = transport.unary(method_for(request), request)
+    if not isinstance(reply, answer):
+        message = f"expected {answer.__name__}, got {type(reply).__name__}"
+        raise TypeError(message)
+    return reply
+
+
+class GrpcTransport:
+    """A connection to a running server."""
+
+    def __init__(
+        self, address: str, *, token: str | None = None, timeout_s: float | None = None
+    ) -> None:
+        self._channel = grpc.insecure_channel(address)
+        self._metadata = (("authorization", f"Bearer {token}"),) if token else None
+        self._timeout_s = timeout_s
+
+    def close(self) -> None:
+        """Close the connection; running calls are cancelled."""
+        self._channel.close()
+
+    def unary(self, method: MethodDescriptor, request: Message) -> Message:
+        """The answer to one request."""
+        call = self._channel.unary_unary(
+            _path(method),
+            request_serializer=request_class(method).SerializeToString,
+            response_deserializer=response_class(method).FromString,
+        )
+        with _translated():
+            answer: Message = call(request, timeout=self._timeout_s, metadata=self._metadata)
+            return answer
+
+    def stream(
+        self, method: MethodDescriptor, requests: Iterable[Message]
+    ) -> Generator[Message, None, None]:
+        """The answers to one request, or to many; closing the generator stops the call."""
+        serializer = request_class(method).SerializeToString
+        deserializer = response_class(method).FromString
+        if method.client_streaming:
+            many = self._channel.stream_stream(_path(method), serializer, deserializer)
+            replies = many(iter(requests), timeout=self._timeout_s, metadata=self._metadata)
+        else:
+            one = self._channel.unary_stream(_path(method), serializer, deserializer)
+            (request,) = requests
+            replies = one(request, timeout=self._timeout_s, metadata=self._metadata)
+        try:
+            with _translated():
+                yield from replies
+        finally:
+            replies.cancel()  # type: ignore[no-untyped-call]  # an oversight of the stubs
+
+
+class _InProcess:
+    """The engine within this process."""
+
+    def __init__(self, local: LocalTransport, timeout_s: float | None) -> None:
+        self._local = local
+        self._timeout_s = timeout_s
+
+    def unary(self, method: MethodDescriptor, request: Message) -> Message:
+        """The answer to one request."""
+        return self._local.unary(_path(method), request, self._timeout_s)
+
+    def stream(
+        self, method: MethodDescriptor, requests: Iterable[Message]
+    ) -> Generator[Message, None, None]:
+        """The answers to one request, or to many; closing the generator stops the call."""
+        given = requests if method.client_streaming else next(iter(requests))
+        yield from self._local.stream(_path(method), given, self._timeout_s)
+
+
+def _path(method: MethodDescriptor) -> str:
+    return f"/{method.containing_service.full_name}/{method.name}"
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn errors of gRPC into `StatusError`."""
+    try:
+        yield
+    except grpc.RpcError as error:
+        raise StatusError(_status(error)) from None
+
+
+def _status(error: grpc.RpcError) -> status_pb2.Status:
+    """The full status of a failed call; a plain one if the server sent no details."""
+    if not isinstance(error, grpc.Call):
+        return status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error))
+    try:
+        status = rpc_status.from_call(error)
+    except ValueError:
+        status = None
+    if status is not None:
+        return status
+    return status_pb2.Status(code=error.code().value[0], message=error.details() or "")
