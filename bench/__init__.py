@@ -1,0 +1,1 @@
+"""Benchmarks and long comparisons; each says in its docstring how it is run."""
