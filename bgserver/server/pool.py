@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bgserver.engine.work import Work
 
-__all__ = ["Priority", "WorkerPool", "one_chunk"]
+__all__ = ["Priority", "WorkerPool", "discard", "one_chunk"]
 
 _T = TypeVar("_T")
 
@@ -43,6 +43,12 @@ def one_chunk(function: Callable[[], _T]) -> Work[_T]:
     """A work of one chunk, for what takes a few milliseconds at most."""
     yield from ()
     return function()
+
+
+def discard(future: asyncio.Future[Any] | None) -> None:
+    """Drop a job whose outcome nobody will look at."""
+    if future is not None and not future.cancel() and not future.cancelled():
+        future.exception()  # marks it as seen, so that asyncio does not report it
 
 
 class _Job(Generic[_T]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bgserver.server.engine_service import EngineServicer
 from bgserver.server.methods import bind
 from bgserver.server.rules_service import RulesServicer
 
@@ -18,4 +19,4 @@ __all__ = ["bound_methods"]
 
 def bound_methods(runtime: Runtime, extra: Iterable[Servicer] = ()) -> dict[str, BoundMethod]:
     """The methods of all services, and of further ones, by full name."""
-    return bind([RulesServicer(runtime), *extra])
+    return bind([RulesServicer(runtime), EngineServicer(runtime), *extra])

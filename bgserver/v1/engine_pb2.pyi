@@ -48,6 +48,8 @@ class _CubeActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CubeAction
     """Double, although it is beavered."""
     CUBE_ACTION_NOT_ALLOWED: _CubeAction.ValueType  # 10
     """The player on roll may not double; see refusals."""
+    CUBE_ACTION_OPTIONAL_DOUBLE_BEAVER: _CubeAction.ValueType  # 11
+    """Doubling and waiting are worth the same; a double would be beavered."""
 
 class CubeAction(_CubeAction, metaclass=_CubeActionEnumTypeWrapper):
     """The best actions of both players."""
@@ -74,6 +76,8 @@ CUBE_ACTION_DOUBLE_BEAVER: CubeAction.ValueType  # 9
 """Double, although it is beavered."""
 CUBE_ACTION_NOT_ALLOWED: CubeAction.ValueType  # 10
 """The player on roll may not double; see refusals."""
+CUBE_ACTION_OPTIONAL_DOUBLE_BEAVER: CubeAction.ValueType  # 11
+"""Doubling and waiting are worth the same; a double would be beavered."""
 Global___CubeAction: _TypeAlias = CubeAction  # noqa: Y015
 
 @_typing.final
@@ -332,6 +336,12 @@ class AdviseCubeResponse(_message.Message):
     REFUSALS_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     BEAVER_FIELD_NUMBER: _builtins.int
+    DOUBLE_BEAVER_EQUITY_FIELD_NUMBER: _builtins.int
+    DEAD_CUBE_FIELD_NUMBER: _builtins.int
+    TOO_GOOD_POINT_FIELD_NUMBER: _builtins.int
+    OWN_TAKE_POINT_FIELD_NUMBER: _builtins.int
+    GAMMON_RATE_FIELD_NUMBER: _builtins.int
+    OPPONENT_GAMMON_RATE_FIELD_NUMBER: _builtins.int
     action: Global___CubeAction.ValueType
     """The best actions."""
     action_text: _builtins.str
@@ -339,9 +349,9 @@ class AdviseCubeResponse(_message.Message):
     no_double_equity: _builtins.float
     """Equity without a double, in points of the present cube (normalised in a match)."""
     double_take_equity: _builtins.float
-    """Equity of double, take."""
+    """Equity of double, take; unset where no double is possible."""
     double_pass_equity: _builtins.float
-    """Equity of double, pass: 1 in money play."""
+    """Equity of double, pass: 1 in money play; unset where no double is possible."""
     no_double_mwc: _builtins.float
     """Match winning chances without a double; only in a match."""
     double_take_mwc: _builtins.float
@@ -368,6 +378,20 @@ class AdviseCubeResponse(_message.Message):
     """The level of the figures."""
     beaver: _builtins.bool
     """Whether the opponent, if doubled, should beaver; only where beavers are allowed."""
+    double_beaver_equity: _builtins.float
+    """Equity of double, beaver; only where beavers are allowed."""
+    dead_cube: _builtins.bool
+    """True if no double can gain anything, though it may be legal."""
+    too_good_point: _builtins.float
+    """Winning chances of the player on roll from which playing on for a gammon is worth more than
+    cashing.
+    """
+    own_take_point: _builtins.float
+    """Winning chances that the player on roll would need to take a double of the opponent."""
+    gammon_rate: _builtins.float
+    """Share of the wins of the player on roll that are gammons or backgammons."""
+    opponent_gammon_rate: _builtins.float
+    """The same for the opponent's wins."""
     @_builtins.property
     def probabilities(self) -> _common_pb2.Probabilities:
         """Cubeless chances."""
@@ -382,8 +406,8 @@ class AdviseCubeResponse(_message.Message):
         action: Global___CubeAction.ValueType = ...,
         action_text: _builtins.str = ...,
         no_double_equity: _builtins.float = ...,
-        double_take_equity: _builtins.float = ...,
-        double_pass_equity: _builtins.float = ...,
+        double_take_equity: _builtins.float | None = ...,
+        double_pass_equity: _builtins.float | None = ...,
         no_double_mwc: _builtins.float | None = ...,
         double_take_mwc: _builtins.float | None = ...,
         double_pass_mwc: _builtins.float | None = ...,
@@ -397,15 +421,27 @@ class AdviseCubeResponse(_message.Message):
         refusals: _abc.Iterable[_builtins.str] | None = ...,
         level: _common_pb2.Level.ValueType = ...,
         beaver: _builtins.bool = ...,
+        double_beaver_equity: _builtins.float | None = ...,
+        dead_cube: _builtins.bool = ...,
+        too_good_point: _builtins.float | None = ...,
+        own_take_point: _builtins.float | None = ...,
+        gammon_rate: _builtins.float = ...,
+        opponent_gammon_rate: _builtins.float = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_take_point", b"_take_point", "cash_point", b"cash_point", "double_pass_mwc", b"double_pass_mwc", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_value", b"gammon_value", "no_double_mwc", b"no_double_mwc", "opponent_gammon_value", b"opponent_gammon_value", "probabilities", b"probabilities", "take_point", b"take_point"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "cash_point", b"cash_point", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_value", b"gammon_value", "no_double_mwc", b"no_double_mwc", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "probabilities", b"probabilities", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_take_point", b"_take_point", "action", b"action", "action_text", b"action_text", "beaver", b"beaver", "cash_point", b"cash_point", "cubeless_equity", b"cubeless_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_value", b"gammon_value", "level", b"level", "no_double_equity", b"no_double_equity", "no_double_mwc", b"no_double_mwc", "opponent_gammon_value", b"opponent_gammon_value", "probabilities", b"probabilities", "refusals", b"refusals", "take_point", b"take_point"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "action", b"action", "action_text", b"action_text", "beaver", b"beaver", "cash_point", b"cash_point", "cubeless_equity", b"cubeless_equity", "dead_cube", b"dead_cube", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_rate", b"gammon_rate", "gammon_value", b"gammon_value", "level", b"level", "no_double_equity", b"no_double_equity", "no_double_mwc", b"no_double_mwc", "opponent_gammon_rate", b"opponent_gammon_rate", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "probabilities", b"probabilities", "refusals", b"refusals", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__cash_point: _TypeAlias = _typing.Literal["cash_point"]  # noqa: Y015
     _WhichOneofArgType__cash_point: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point"]  # noqa: Y015
+    _WhichOneofReturnType__double_beaver_equity: _TypeAlias = _typing.Literal["double_beaver_equity"]  # noqa: Y015
+    _WhichOneofArgType__double_beaver_equity: _TypeAlias = _typing.Literal["_double_beaver_equity", b"_double_beaver_equity"]  # noqa: Y015
+    _WhichOneofReturnType__double_pass_equity: _TypeAlias = _typing.Literal["double_pass_equity"]  # noqa: Y015
+    _WhichOneofArgType__double_pass_equity: _TypeAlias = _typing.Literal["_double_pass_equity", b"_double_pass_equity"]  # noqa: Y015
     _WhichOneofReturnType__double_pass_mwc: _TypeAlias = _typing.Literal["double_pass_mwc"]  # noqa: Y015
     _WhichOneofArgType__double_pass_mwc: _TypeAlias = _typing.Literal["_double_pass_mwc", b"_double_pass_mwc"]  # noqa: Y015
+    _WhichOneofReturnType__double_take_equity: _TypeAlias = _typing.Literal["double_take_equity"]  # noqa: Y015
+    _WhichOneofArgType__double_take_equity: _TypeAlias = _typing.Literal["_double_take_equity", b"_double_take_equity"]  # noqa: Y015
     _WhichOneofReturnType__double_take_mwc: _TypeAlias = _typing.Literal["double_take_mwc"]  # noqa: Y015
     _WhichOneofArgType__double_take_mwc: _TypeAlias = _typing.Literal["_double_take_mwc", b"_double_take_mwc"]  # noqa: Y015
     _WhichOneofReturnType__doubling_point: _TypeAlias = _typing.Literal["doubling_point"]  # noqa: Y015
@@ -416,12 +452,22 @@ class AdviseCubeResponse(_message.Message):
     _WhichOneofArgType__no_double_mwc: _TypeAlias = _typing.Literal["_no_double_mwc", b"_no_double_mwc"]  # noqa: Y015
     _WhichOneofReturnType__opponent_gammon_value: _TypeAlias = _typing.Literal["opponent_gammon_value"]  # noqa: Y015
     _WhichOneofArgType__opponent_gammon_value: _TypeAlias = _typing.Literal["_opponent_gammon_value", b"_opponent_gammon_value"]  # noqa: Y015
+    _WhichOneofReturnType__own_take_point: _TypeAlias = _typing.Literal["own_take_point"]  # noqa: Y015
+    _WhichOneofArgType__own_take_point: _TypeAlias = _typing.Literal["_own_take_point", b"_own_take_point"]  # noqa: Y015
     _WhichOneofReturnType__take_point: _TypeAlias = _typing.Literal["take_point"]  # noqa: Y015
     _WhichOneofArgType__take_point: _TypeAlias = _typing.Literal["_take_point", b"_take_point"]  # noqa: Y015
+    _WhichOneofReturnType__too_good_point: _TypeAlias = _typing.Literal["too_good_point"]  # noqa: Y015
+    _WhichOneofArgType__too_good_point: _TypeAlias = _typing.Literal["_too_good_point", b"_too_good_point"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__cash_point) -> _WhichOneofReturnType__cash_point | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__double_beaver_equity) -> _WhichOneofReturnType__double_beaver_equity | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__double_pass_equity) -> _WhichOneofReturnType__double_pass_equity | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__double_pass_mwc) -> _WhichOneofReturnType__double_pass_mwc | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__double_take_equity) -> _WhichOneofReturnType__double_take_equity | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__double_take_mwc) -> _WhichOneofReturnType__double_take_mwc | None: ...
     @_typing.overload
@@ -433,7 +479,11 @@ class AdviseCubeResponse(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__opponent_gammon_value) -> _WhichOneofReturnType__opponent_gammon_value | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__own_take_point) -> _WhichOneofReturnType__own_take_point | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__take_point) -> _WhichOneofReturnType__take_point | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__too_good_point) -> _WhichOneofReturnType__too_good_point | None: ...
 
 Global___AdviseCubeResponse: _TypeAlias = AdviseCubeResponse  # noqa: Y015
 

@@ -1,0 +1,183 @@
+"""Questions to the engine and its answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bgserver.engine.cube_advice import CubeAction, TakeAction
+from bgserver.engine.errors import Fault
+from bgserver.engine.levels import Level
+from bgserver.engine.position import Variant, position_faults
+from bgserver.server.convert_enums import LEVEL, VARIANT, EnumMap
+from bgserver.server.convert_plays import play_message
+from bgserver.server.convert_state import read_source, refuse
+from bgserver.v1 import common_pb2, engine_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from bgserver.engine.cube_advice import CubeAdvice
+    from bgserver.engine.evaluator import Evaluation, RankedPlay
+    from bgserver.engine.position import GameState, Position
+
+__all__ = [
+    "advice_message",
+    "batch_faults",
+    "evaluation_message",
+    "ranked_play_message",
+    "read_level",
+    "read_question",
+]
+
+_MAX_MATCH_LENGTH = 64
+_MAX_ROWS_NAMED = 10
+_WIDTH = 26
+_CUBE_ACTION = EnumMap(engine_pb2.CubeAction, CubeAction)
+
+
+def read_level(
+    number: int, supported: Collection[Level], faults: list[Fault], field: str = "level"
+) -> Level | None:
+    """The level that a request asks for."""
+    level = LEVEL.read(number, field, faults)
+    if level is not None and level not in supported:
+        names = ", ".join(f"LEVEL_{one.name}" for one in Level if one in supported)
+        message = f"expected one of {names} here, got LEVEL_{level.name}"
+        faults.append(Fault(field, "UNSUPPORTED_LEVEL", message))
+        return None
+    return level
+
+
+def read_question(source: common_pb2.PositionSource, faults: list[Fault]) -> GameState | None:
+    """The state that the engine is asked about."""
+    state = read_source(source, faults)
+    match = state.match if state is not None else None
+    if match is not None and match.length > _MAX_MATCH_LENGTH:
+        message = f"the engine knows matches up to {_MAX_MATCH_LENGTH} points, got {match.length}"
+        faults.append(Fault("position", "MATCH_TOO_LONG", message))
+        return None
+    return state
+
+
+def probabilities_message(five: Sequence[float]) -> common_pb2.Probabilities:
+    """The five chances."""
+    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = five
+    return common_pb2.Probabilities(
+        win=win,
+        win_gammon=win_gammon,
+        win_backgammon=win_backgammon,
+        lose_gammon=lose_gammon,
+        lose_backgammon=lose_backgammon,
+    )
+
+
+def evaluation_message(evaluation: Evaluation) -> engine_pb2.EvaluateResponse:
+    """An evaluation."""
+    return engine_pb2.EvaluateResponse(
+        probabilities=probabilities_message(evaluation.probabilities),
+        cubeless_equity=evaluation.cubeless_equity,
+        cubeful_equity=evaluation.cubeful_equity,
+        match_winning_chances=evaluation.match_winning_chances,
+        level=LEVEL.to_api(evaluation.level),
+        position_class=evaluation.position_class,
+    )
+
+
+def ranked_play_message(ranked: RankedPlay, position: Position) -> engine_pb2.RankedPlay:
+    """A play and its worth; `position` is the board before it."""
+    return engine_pb2.RankedPlay(
+        play=play_message(ranked.play, position),
+        equity=ranked.equity,
+        equity_loss=ranked.equity_loss,
+        probabilities=probabilities_message(ranked.probabilities),
+        level=LEVEL.to_api(ranked.level),
+        match_winning_chances=ranked.match_winning_chances,
+    )
+
+
+def advice_message(advice: CubeAdvice, evaluation: Evaluation) -> engine_pb2.AdviseCubeResponse:
+    """Advice on the cube."""
+    take, passed, beaver = advice.double_take, advice.double_pass, advice.double_beaver
+    window, gammons = advice.window, advice.gammons
+    return engine_pb2.AdviseCubeResponse(
+        action=_CUBE_ACTION.to_api(advice.action),
+        action_text=advice.text,
+        no_double_equity=advice.no_double.equity,
+        double_take_equity=take.equity if take is not None else None,
+        double_pass_equity=passed.equity if passed is not None else None,
+        no_double_mwc=advice.no_double.mwc,
+        double_take_mwc=take.mwc if take is not None else None,
+        double_pass_mwc=passed.mwc if passed is not None else None,
+        probabilities=probabilities_message(evaluation.probabilities),
+        cubeless_equity=advice.cubeless_equity,
+        take_point=window.opponent_take_point,
+        cash_point=window.cash_point,
+        doubling_point=window.double_point,
+        gammon_value=gammons.own_value,
+        opponent_gammon_value=gammons.opponent_value,
+        refusals=advice.refusals,
+        level=LEVEL.to_api(evaluation.level),
+        beaver=advice.response is TakeAction.BEAVER,
+        double_beaver_equity=beaver.equity if beaver is not None else None,
+        dead_cube=advice.is_dead,
+        too_good_point=window.too_good_point,
+        own_take_point=window.own_take_point,
+        gammon_rate=gammons.own_rate,
+        opponent_gammon_rate=gammons.opponent_rate,
+    )
+
+
+def read_batch(
+    request: engine_pb2.EvaluateBatchRequest, most: int, levels: Collection[Level]
+) -> tuple[NDArray[np.int8], Variant, Level]:
+    """Points, game and level of a batch; the rows are not looked at (see `batch_faults`).
+
+    Raises:
+        InvalidInputError: The size, the game or the level is wrong.
+    """
+    faults: list[Fault] = []
+    variant = VARIANT.read(request.variant, "variant", faults)
+    level = read_level(request.level, levels, faults)
+    rows, rest = divmod(len(request.points), _WIDTH)
+    if rest or not 1 <= rows <= most:
+        message = f"expected 1 to {most} rows of {_WIDTH} bytes, got {len(request.points)} bytes"
+        faults.append(Fault("points", "WRONG_LENGTH", message))
+    refuse(faults)
+    if variant is None or level is None:
+        message = "a batch without faults was not read"
+        raise AssertionError(message)
+    points = np.frombuffer(request.points, dtype=np.int8).reshape(rows, _WIDTH)
+    return points, variant, level
+
+
+def batch_faults(points: NDArray[np.int8], variant: Variant) -> list[Fault]:
+    """The faults of the first rows that are no boards of running games.
+
+    Args:
+        points: [n, 26].
+        variant: The game of all rows.
+    """
+    own = np.maximum(points, 0).sum(axis=1, dtype=np.int32)
+    opposing = own - points.sum(axis=1, dtype=np.int32)
+    bar, opponent_bar = points[:, 25], points[:, 0]
+    # Cheap tests that hold for every faulty row, and for some good ones.
+    suspicious = (own > 15) | (own < 1) | (opposing > 15) | (opposing < 1)
+    suspicious |= (bar < 0) | (opponent_bar > 0)
+    if variant is Variant.LONG_NARDY:
+        suspicious |= (bar != 0) | (opponent_bar != 0)
+    else:
+        suspicious |= (bar != 0) & (opponent_bar != 0)
+    faults: list[Fault] = []
+    for row in np.flatnonzero(suspicious).tolist():
+        path = f"points[{row}]"
+        found = position_faults(tuple(points[row].tolist()), variant, path)
+        if not found and (own[row] == 0 or opposing[row] == 0):
+            found = [Fault(path, "GAME_OVER", "one side has borne off all its checkers")]
+        faults.extend(found)
+        if len(faults) >= _MAX_ROWS_NAMED:
+            break
+    return faults

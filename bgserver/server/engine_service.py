@@ -1,0 +1,199 @@
+"""`EngineService`: positions, plays and cube decisions judged by the engine."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bgserver import __version__
+from bgserver.engine.levels import Level
+from bgserver.server.convert_engine import (
+    advice_message,
+    batch_faults,
+    evaluation_message,
+    ranked_play_message,
+    read_batch,
+    read_level,
+    read_question,
+)
+from bgserver.server.convert_enums import LEVEL, VARIANT
+from bgserver.server.convert_state import dice_message, read_dice, refuse
+from bgserver.server.pool import Priority, discard
+from bgserver.v1 import engine_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import numpy as np
+    from google.protobuf.descriptor import ServiceDescriptor
+    from numpy.typing import NDArray
+
+    from bgserver.engine.errors import Fault
+    from bgserver.engine.evaluator import Engine
+    from bgserver.engine.position import GameState, Variant
+    from bgserver.engine.work import Work
+    from bgserver.server.context import CallContext
+    from bgserver.server.runtime import Runtime
+
+__all__ = ["EngineServicer"]
+
+_BATCH_LEVELS = (Level.STATIC, Level.LOOKAHEAD_1)
+
+
+class EngineServicer:
+    """Judges positions, plays and cube decisions."""
+
+    service: ServiceDescriptor = engine_pb2.DESCRIPTOR.services_by_name["EngineService"]
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def evaluate(
+        self, request: engine_pb2.EvaluateRequest, context: CallContext
+    ) -> engine_pb2.EvaluateResponse:
+        """Evaluate a position before the roll."""
+        engine = self._runtime.engine
+        state, level = _read(request, engine)
+        work = engine.evaluate(state, level)
+        found = await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
+        return evaluation_message(found)
+
+    async def rank_plays(
+        self, request: engine_pb2.RankPlaysRequest, context: CallContext
+    ) -> engine_pb2.RankPlaysResponse:
+        """Rank the plays of a roll."""
+        engine = self._runtime.engine
+        faults: list[Fault] = []
+        state = read_question(request.position, faults)
+        dice = read_dice(request.dice if request.HasField("dice") else None, state, faults)
+        level = read_level(request.level, _judging(engine), faults)
+        refuse(faults)
+        if state is None or dice is None or level is None:
+            raise AssertionError(_UNREAD)
+        work = engine.rank(
+            state, dice, level, cubeless=request.cubeless, first_turn=request.first_turn
+        )
+        ranked = await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
+        wanted = ranked[: request.max_plays] if request.max_plays else ranked
+        return engine_pb2.RankPlaysResponse(
+            plays=[ranked_play_message(play, state.position) for play in wanted],
+            total_plays=len(ranked),
+            dice=dice_message(dice),
+        )
+
+    async def advise_cube(
+        self, request: engine_pb2.AdviseCubeRequest, context: CallContext
+    ) -> engine_pb2.AdviseCubeResponse:
+        """Advise on the cube."""
+        engine = self._runtime.engine
+        state, level = _read(request, engine)
+        work = engine.advise_cube(state, level)
+        pool = self._runtime.pool
+        advice, evaluation = await pool.run(work, Priority.INTERACTIVE, context.deadline)
+        return advice_message(advice, evaluation)
+
+    async def evaluate_batch(
+        self, requests: AsyncIterator[engine_pb2.EvaluateBatchRequest], context: CallContext
+    ) -> AsyncIterator[engine_pb2.EvaluateBatchResponse]:
+        """Evaluate packed arrays; answers come in the order of the requests.
+
+        Requests are read ahead so that every worker has one and another waits; a client that does
+        not read its answers is not read from either.
+        """
+        window = self._runtime.config.threads + 1
+        started: asyncio.Queue[asyncio.Future[engine_pb2.EvaluateBatchResponse] | None]
+        started = asyncio.Queue(window)
+        reader = asyncio.create_task(self._start_batches(requests, started, context))
+        try:
+            while (future := await started.get()) is not None:
+                yield await future
+            await reader
+        finally:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+            while not started.empty():
+                discard(started.get_nowait())
+
+    async def _start_batches(
+        self,
+        requests: AsyncIterator[engine_pb2.EvaluateBatchRequest],
+        started: asyncio.Queue[asyncio.Future[engine_pb2.EvaluateBatchResponse] | None],
+        context: CallContext,
+    ) -> None:
+        engine = self._runtime.engine
+        most = self._runtime.config.max_batch_positions
+        levels = [level for level in _BATCH_LEVELS if level in engine.levels]
+        try:
+            async for request in requests:
+                points, variant, level = read_batch(request, most, levels)
+                work = _batch(engine, points, variant, level, request.id)
+                future = self._runtime.pool.submit(work, Priority.ANALYSIS, context.deadline)
+                try:
+                    await started.put(future)
+                except asyncio.CancelledError:
+                    discard(future)
+                    raise
+        except Exception:
+            await started.put(None)  # what was started before is still answered
+            raise
+        await started.put(None)
+
+    def get_info(
+        self, request: engine_pb2.GetInfoRequest, context: CallContext
+    ) -> engine_pb2.GetInfoResponse:
+        """Version, levels, networks, limits."""
+        del request, context
+        engine, config = self._runtime.engine, self._runtime.config
+        return engine_pb2.GetInfoResponse(
+            version=__version__,
+            levels=[LEVEL.to_api(level) for level in engine.levels],
+            networks=[
+                engine_pb2.Network(
+                    name=network.name,
+                    variant=VARIANT.to_api(network.variant),
+                    version=network.version,
+                    loaded=network.loaded,
+                    description=network.description,
+                )
+                for network in engine.networks()
+            ],
+            limits=engine_pb2.Limits(
+                max_message_bytes=config.max_message_bytes,
+                max_pending_requests=config.max_pending_requests,
+                max_batch_positions=config.max_batch_positions,
+                max_simulations=config.max_simulations,
+                max_simulation_games=config.max_simulation_games,
+            ),
+            threads=config.threads,
+            match_equity_table=engine.met.name,
+        )
+
+
+_UNREAD = "a request without faults was not read"
+
+
+def _judging(engine: Engine) -> list[Level]:
+    """The levels that judge; RANDOM is for simulations."""
+    return [level for level in engine.levels if level is not Level.RANDOM]
+
+
+def _read(
+    request: engine_pb2.EvaluateRequest | engine_pb2.AdviseCubeRequest, engine: Engine
+) -> tuple[GameState, Level]:
+    faults: list[Fault] = []
+    state = read_question(request.position, faults)
+    level = read_level(request.level, _judging(engine), faults)
+    refuse(faults)
+    if state is None or level is None:
+        raise AssertionError(_UNREAD)
+    return state, level
+
+
+def _batch(
+    engine: Engine, points: NDArray[np.int8], variant: Variant, level: Level, batch_id: int
+) -> Work[engine_pb2.EvaluateBatchResponse]:
+    refuse(batch_faults(points, variant))
+    yield
+    chances = yield from engine.evaluate_batch(points, variant, level)
+    data = chances.astype("<f4", copy=False).tobytes()
+    return engine_pb2.EvaluateBatchResponse(probabilities=data, id=batch_id)
