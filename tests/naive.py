@@ -354,10 +354,9 @@ def hitting_rolls(board: Sequence[int], blot: int) -> int:
     """Rolls of 36 with a legal play that hits the opposing blot on the own point `blot` (9.1)."""
     rolls = 0
     for dice in ALL_ROLLS:
-        for sequence in legal_sequences(board, dice, BACKGAMMON):
-            if any(target == blot for _, target, _ in sequence):
-                rolls += 1 if dice[0] == dice[1] else 2
-                break
+        # an opposing checker leaves its point only when it is hit
+        if any(result[blot] >= 0 for result in legal_results(board, dice, BACKGAMMON)):
+            rolls += 1 if dice[0] == dice[1] else 2
     return rolls
 
 
@@ -365,8 +364,17 @@ def entering_rolls(board: Sequence[int], checkers: int) -> int:
     """Rolls of 36 that bring at least `checkers` own checkers in from the bar (9.2)."""
     rolls = 0
     for dice in ALL_ROLLS:
-        for sequence in legal_sequences(board, dice, BACKGAMMON):
-            if sum(source == BAR for source, _, _ in sequence) >= checkers:
-                rolls += 1 if dice[0] == dice[1] else 2
-                break
+        results = legal_results(board, dice, BACKGAMMON)
+        if any(board[BAR] - result[BAR] >= checkers for result in results):
+            rolls += 1 if dice[0] == dice[1] else 2
     return rolls
+
+
+def has_contact(board: Sequence[int], variant: str) -> bool:
+    """True if the ways that the two sides still have to go share a point."""
+    turned = turn(board, variant)
+    own_way = range(1, max(point for point in range(1, 26) if board[point] > 0) + 1)
+    opposing_way = range(1, max(point for point in range(1, 26) if turned[point] > 0) + 1)
+    if variant == BACKGAMMON:
+        return own_way[-1] > 25 - opposing_way[-1]
+    return any((number + 11) % 24 + 1 in own_way for number in opposing_way)

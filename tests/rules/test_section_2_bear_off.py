@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bgserver.engine.position import Position
-from tests.rules.boards import backgammon, boards_after, first_steps, nardy, results
+from tests.rules.boards import backgammon, boards_after, first_steps, nardy, plays, results
 
 both_games = pytest.mark.parametrize("game", [backgammon, nardy])
 
@@ -94,6 +94,19 @@ def test_2_21_c_no_lower_checker_even_when_the_higher_one_is_blocked() -> None:
         12 11 10  9  8  7    6  5  4  3  2  1
     """)
     assert results(position, 4, 4) == boards_after(position, "")
+
+
+@both_games
+def test_2_21_c_a_step_names_the_number_that_bore_off(game: Game) -> None:
+    # the five cannot be played: 6/1 is blocked, and a five may not take the checker on 2
+    position = game("""
+        13 14 15 16 17 18   19 20 21 22 23 24
+         .  .  .  .  . O5 | O5  .  .  .  .  .
+         .  .  .  .  .  . | X2  .  .  .  X O2
+        12 11 10  9  8  7    6  5  4  3  2  1
+    """)
+    assert results(position, 5, 2) == boards_after(position, "6/4", "2/off")
+    assert {step.die for play in plays(position, 5, 2) for step in play.steps} == {2}
 
 
 @both_games
