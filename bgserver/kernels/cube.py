@@ -257,6 +257,10 @@ def _live_value(
 ) -> float:
     """The piecewise linear live-cube value.
 
+    The corners stay even where a player would do better to play on for the gammon than to cash:
+    leaving them out there was measured to be worse, since the gammon share of a position is not
+    the same at every winning chance.
+
     Args:
         chance: P(win) of the player on roll.
         stakes: Values at the four corners.

@@ -48,6 +48,8 @@ BEAVER = 2
 _BISECTIONS = 40
 """Halvings of [0, 1]: enough for twelve decimal places."""
 
+_ROUNDING = 1e-9
+
 
 @kernel
 def beaver_allowed(state: CubeState) -> bool:
@@ -168,9 +170,11 @@ def critical_points(
     passed = passed_utility(state, table)
     double = np.nan
     # At the cash point a double is worth the cash; it gains there unless playing on gains more.
+    # With a live cube both are equal there but for rounding.
+    slack = _ROUNDING * state.value
     if _doubling_gain(0.0, shares, state, table, efficiency) >= 0.0:
         double = 0.0
-    elif position_utility(cash, shares, state, table, efficiency) <= passed:
+    elif position_utility(cash, shares, state, table, efficiency) <= passed + slack:
         low, high = 0.0, cash
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
