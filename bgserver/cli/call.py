@@ -166,7 +166,7 @@ def _parsed(line: bytes, kind: type[Message]) -> Message | Exception:
     try:
         return json_format.Parse(line.decode(), kind())
     except (json_format.ParseError, UnicodeDecodeError, RecursionError) as error:
-        message = f"expected {kind.DESCRIPTOR.name} as JSON: {error}"
+        message = f"expected {kind.DESCRIPTOR.name} as JSON: {str(error).partition(chr(10))[0]}"
         return input_error(message, field="", reason="MALFORMED_JSON")
 
 

@@ -82,6 +82,7 @@ class GrpcTransport:
     def __init__(
         self, address: str, *, token: str | None = None, timeout_s: float | None = None
     ) -> None:
+        self._address = address
         self._channel = grpc.insecure_channel(address)
         self._metadata = (("authorization", f"Bearer {token}"),) if token else None
         self._timeout_s = timeout_s
@@ -97,7 +98,7 @@ class GrpcTransport:
             request_serializer=request_class(method).SerializeToString,
             response_deserializer=response_class(method).FromString,
         )
-        with _translated():
+        with self._translated():
             answer: Message = call(request, timeout=self._timeout_s, metadata=self._metadata)
             return answer
 
@@ -115,10 +116,21 @@ class GrpcTransport:
             (request,) = requests
             replies = one(request, timeout=self._timeout_s, metadata=self._metadata)
         try:
-            with _translated():
+            with self._translated():
                 yield from replies
         finally:
             replies.cancel()  # type: ignore[no-untyped-call]  # an oversight of the stubs
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn errors of gRPC into `StatusError`."""
+        try:
+            yield
+        except grpc.RpcError as error:
+            status = _status(error)
+            if status.code == grpc.StatusCode.UNAVAILABLE.value[0] and not status.details:
+                status.message = f"cannot reach a server at {self._address}: {status.message}"
+            raise StatusError(status) from None
 
 
 class _InProcess:
@@ -142,15 +154,6 @@ class _InProcess:
 
 def _path(method: MethodDescriptor) -> str:
     return f"/{method.containing_service.full_name}/{method.name}"
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Turn errors of gRPC into `StatusError`."""
-    try:
-        yield
-    except grpc.RpcError as error:
-        raise StatusError(_status(error)) from None
 
 
 def _status(error: grpc.RpcError) -> status_pb2.Status:
