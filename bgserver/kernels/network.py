@@ -22,10 +22,7 @@ import numpy as np
 from bgserver.kernels._jit import fast_kernel, kernel
 from bgserver.kernels.features import (
     CLASS_RACE,
-    N_CLASSES,
     N_DENSE,
-    dense_features,
-    position_class,
 )
 from bgserver.kernels.moves import BACKGAMMON
 
@@ -38,13 +35,14 @@ __all__ = [
     "Networks",
     "accumulate",
     "equity",
-    "evaluate_board",
-    "evaluate_children",
     "flip",
     "forward",
     "game_outcome",
     "make_sane",
     "make_scratch",
+    "opposite",
+    "update",
+    "write_outcome",
 ]
 
 N_OUTPUTS = 5
@@ -136,7 +134,7 @@ def game_outcome(board, variant):
 
 
 @kernel
-def _opposite(point, variant):
+def opposite(point, variant):
     """The opponent's number of an own point (0 and 25 are the bars)."""
     if variant == BACKGAMMON:
         return 25 - point
@@ -165,13 +163,13 @@ def accumulate(board, variant, table, out):
             for j in range(width):
                 out[j] += row[j]
         elif count < 0:
-            row = table[1, _opposite(point, variant), -count]
+            row = table[1, opposite(point, variant), -count]
             for j in range(width):
                 out[j] += row[j]
 
 
 @fast_kernel
-def _update(board, parent, variant, table, parent_sum, out):
+def update(board, parent, variant, table, parent_sum, out):
     """Write the sum of table rows of `board` from that of `parent`."""
     width = out.shape[0]
     for j in range(width):
@@ -187,7 +185,7 @@ def _update(board, parent, variant, table, parent_sum, out):
             for j in range(width):
                 out[j] += after[j] - before[j]
         if old < 0 or new < 0:
-            number = _opposite(point, variant)
+            number = opposite(point, variant)
             before = table[1, number, max(-old, 0)]
             after = table[1, number, max(-new, 0)]
             for j in range(width):
@@ -280,54 +278,10 @@ def make_sane(board, variant, c, out):
 
 
 @kernel
-def _write_outcome(value, out):
+def write_outcome(value, out):
+    """Write the chances of a game that the mover has won with `value` 1, 2 or 3."""
     out[0] = 1
     out[1] = 1 if value >= 2 else 0
     out[2] = 1 if value >= 3 else 0
     out[3] = 0
     out[4] = 0
-
-
-@kernel
-def evaluate_children(boards, count, parent, variant, networks, scratch, out):
-    """Evaluate the boards after each play of one roll.
-
-    Args:
-        boards: int8[>= count, 26], read only: boards after the plays.
-        count: How many.
-        parent: int8[26]: the board before the play.
-        variant: The game.
-        networks: The networks.
-        scratch: `NetworkScratch`.
-        out: float32[>= count, 5], written.
-    """
-    for c in range(N_CLASSES):
-        scratch.parent_ready[c] = False
-    for row in range(count):
-        board = boards[row]
-        value = game_outcome(board, variant)
-        if value > 0:
-            _write_outcome(value, out[row])
-            continue
-        c = position_class(board, variant)
-        if not scratch.parent_ready[c]:
-            accumulate(parent, variant, networks.table[c], scratch.parent[c])
-            scratch.parent_ready[c] = True
-        _update(board, parent, variant, networks.table[c], scratch.parent[c], scratch.hidden1)
-        dense_features(board, variant, scratch.dense)
-        forward(scratch.hidden1, scratch.dense, c, networks, scratch.hidden2, out[row])
-        make_sane(board, variant, c, out[row])
-
-
-@kernel
-def evaluate_board(board, variant, networks, scratch, out):
-    """Evaluate one board after a play; arguments as `evaluate_children`, out float32[5]."""
-    value = game_outcome(board, variant)
-    if value > 0:
-        _write_outcome(value, out)
-        return
-    c = position_class(board, variant)
-    accumulate(board, variant, networks.table[c], scratch.hidden1)
-    dense_features(board, variant, scratch.dense)
-    forward(scratch.hidden1, scratch.dense, c, networks, scratch.hidden2, out)
-    make_sane(board, variant, c, out)

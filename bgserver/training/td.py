@@ -17,8 +17,6 @@ from bgserver.kernels.dice import random_bits, roll
 from bgserver.kernels.features import (
     N_CLASSES,
     N_DENSE,
-    N_UNITS,
-    UNIT_VALUES,
     UNITS_PER_POINT,
     dense_features,
     position_class,
@@ -33,19 +31,19 @@ from bgserver.kernels.moves import (
 from bgserver.kernels.network import (
     N_OUTPUTS,
     Networks,
-    _opposite,
-    _write_outcome,
     equity,
     flip,
     forward,
     game_outcome,
     make_sane,
+    opposite,
+    write_outcome,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TrainingMemory", "initial_weights", "make_memory", "play_training_games", "table_of"]
+__all__ = ["TrainingMemory", "initial_weights", "make_memory", "play_training_games"]
 
 
 class TrainingMemory(NamedTuple):
@@ -99,11 +97,6 @@ def initial_weights(width1: int, width2: int, seed: int) -> Networks:
     )
 
 
-def table_of(units: NDArray[np.float32], variant: int) -> NDArray[np.float32]:
-    """Fold raw units [c, 2, 26, 4, w] into rows by checker count [c, 2, 26, 16, w]."""
-    return np.einsum("nu,cspuw->cspnw", UNIT_VALUES[variant], units).astype(np.float32)
-
-
 @fast_kernel
 def _add_units(units, values, sign, out):
     """Add `sign` times the units of one point, weighted by their values, to `out`."""
@@ -125,7 +118,7 @@ def _sum_units(board, variant, units, unit_values, out):
         if count > 0:
             _add_units(units[0, point], unit_values[count], np.float32(1), out)
         elif count < 0:
-            _add_units(units[1, _opposite(point, variant)], unit_values[-count], np.float32(1), out)
+            _add_units(units[1, opposite(point, variant)], unit_values[-count], np.float32(1), out)
 
 
 @kernel
@@ -139,11 +132,11 @@ def _update_units(board, parent, variant, units, unit_values, parent_sum, out):
         if old > 0:
             _add_units(units[0, point], unit_values[old], np.float32(-1), out)
         elif old < 0:
-            _add_units(units[1, _opposite(point, variant)], unit_values[-old], np.float32(-1), out)
+            _add_units(units[1, opposite(point, variant)], unit_values[-old], np.float32(-1), out)
         if new > 0:
             _add_units(units[0, point], unit_values[new], np.float32(1), out)
         elif new < 0:
-            _add_units(units[1, _opposite(point, variant)], unit_values[-new], np.float32(1), out)
+            _add_units(units[1, opposite(point, variant)], unit_values[-new], np.float32(1), out)
 
 
 @kernel
@@ -157,7 +150,7 @@ def _evaluate_plays(count, parent, variant, networks, unit_values, memory):
         out = memory.values[row]
         value = game_outcome(board, variant)
         if value > 0:
-            _write_outcome(value, out)
+            write_outcome(value, out)
         else:
             c = position_class(board, variant)
             units = networks.table[c]
@@ -188,7 +181,7 @@ def _learn_units(board, variant, units, unit_values, step, delta1):
         number = point
         if count < 0:
             side = 1
-            number = _opposite(point, variant)
+            number = opposite(point, variant)
             count = -count
         for u in range(UNITS_PER_POINT):
             value = unit_values[count, u]

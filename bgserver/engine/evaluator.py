@@ -1,0 +1,460 @@
+"""The engine: evaluates positions, ranks plays, advises on the cube, at every level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
+from bgserver.engine.cube import advise_cube
+from bgserver.engine.cube_rules import cube_faults, cube_state
+from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
+from bgserver.engine.levels import Level
+from bgserver.engine.lookahead import DEPTHS, MOVE_FILTERS, ThreadMemory, look_ahead
+from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
+from bgserver.engine.plays import Play, board_array, legal_plays, step_graph, variant_code
+from bgserver.engine.position import Dice, GameState, Position, Variant
+from bgserver.engine.weights import Weights, load_weights
+from bgserver.engine.work import run
+from bgserver.kernels import cube as cube_kernels
+from bgserver.kernels import evaluate, search
+from bgserver.kernels.evaluate import Evaluator
+from bgserver.kernels.features import CLASS_NAMES
+from bgserver.kernels.moves import turn_board
+from bgserver.kernels.network import N_OUTPUTS
+from bgserver.kernels.worth import worth_of_plays
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from bgserver.engine.cube_advice import CubeAdvice
+    from bgserver.engine.work import Work
+    from bgserver.kernels.cube import MatchTable
+
+__all__ = ["Engine", "Evaluation", "NetworkInfo", "RankedPlay"]
+
+_CHUNK_POSITIONS = 2_000  # static evaluations in one kernel call: about 3 ms
+_EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
+_CLASS_NAMES = (*CLASS_NAMES, "bearoff", "finished")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a position is worth before the roll, seen by the player on roll."""
+
+    probabilities: tuple[float, ...]
+    """Five cubeless chances: win, win gammon+, win backgammon, lose gammon+, lose backgammon."""
+    cubeless_equity: float
+    """Cubeless money equity in points, cube at 1."""
+    cubeful_equity: float
+    """Equity with cube and score, in points of the present cube (normalised in a match)."""
+    match_winning_chances: float | None
+    """With cube and score, 0..1; None in money play."""
+    level: Level
+    """The level of the figures."""
+    position_class: str
+    """What judged: `contact`, `race`, `bearoff` or `finished`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPlay:
+    """A play and its worth, seen by the player who makes it."""
+
+    play: Play
+    """The play."""
+    equity: float
+    """What it was ranked by, in points of the present cube."""
+    equity_loss: float
+    """Equity of the best play minus this one's, at least 0."""
+    probabilities: tuple[float, ...]
+    """Five cubeless chances after the play."""
+    level: Level
+    """The level of these figures."""
+    match_winning_chances: float | None
+    """After the play, 0..1; None in money play or if ranked cubeless."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkInfo:
+    """A network or table that the engine judges with."""
+
+    name: str
+    """Name, for example `contact`."""
+    variant: Variant
+    """The game."""
+    version: str
+    """Version of the weights or table."""
+    loaded: bool
+    """False if it is missing."""
+    description: str
+    """Inputs, width, origin."""
+
+
+class _Game:
+    """What one game is judged with."""
+
+    def __init__(self, weights: Weights, bearoff: BearoffDatabase) -> None:
+        self.weights = weights
+        networks = weights.networks()
+        self.code = variant_code(weights.variant)
+        self.evaluator = Evaluator(networks, bearoff.tables)
+        self.threads = ThreadMemory(networks)
+
+
+class Engine:
+    """Networks, tables and match equities, and all questions that they answer.
+
+    Questions return `Work`: run them with `bgserver.engine.work.run`, or step by step. An engine
+    may be used by many threads at once.
+    """
+
+    levels: tuple[Level, ...] = tuple(DEPTHS)
+    """The levels that can be asked for."""
+
+    def __init__(
+        self, weights: tuple[Weights, ...], bearoff: BearoffDatabase, met: MatchEquityTable
+    ) -> None:
+        """Use `load` unless the parts are already at hand.
+
+        Args:
+            weights: One set for each game.
+            bearoff: Bear-off tables.
+            met: Match equity table.
+        """
+        self.met = met
+        self._bearoff = bearoff
+        self._games = {entry.variant: _Game(entry, bearoff) for entry in weights}
+
+    @classmethod
+    def load(
+        cls,
+        *,
+        weights: Path | None = None,
+        met: Path | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> Engine:
+        """Load weights and tables; what the cache lacks of the bear-off tables is computed.
+
+        Args:
+            weights: Folder with `backgammon.npz` and `long_nardy.npz`; by default the packaged.
+            met: Match equity table, our format or GNU Backgammon's XML; default Kazaross-XG2.
+            progress: Told (what, fraction done) while the bear-off tables are computed.
+
+        Raises:
+            DataError: A file is missing, damaged or of another version.
+        """
+        if weights is None:
+            weights = Path(str(resources.files("bgserver") / "data" / "weights"))
+        loaded = tuple(load_weights(weights / f"{game.value}.npz", game) for game in Variant)
+        table = default_met()
+        if met is not None:
+            table = load_met_xml(met) if met.suffix.lower() == ".xml" else load_met(met)
+
+        def tell(done: int, total: int) -> None:
+            if progress is not None:
+                progress("bear-off tables", done / total)
+
+        return cls(loaded, load_bearoff(progress=tell), table)
+
+    def warm_up(self, progress: Callable[[str, float], None] | None = None) -> None:
+        """Compile every kernel that questions need, or load it from the cache.
+
+        Args:
+            progress: Told (what comes next, fraction done).
+        """
+        steps: list[tuple[str, Callable[[], object]]] = []
+        for variant in self._games:
+            name = variant.value.replace("_", " ")
+            steps += [
+                (f"plays, {name}", partial(self._warm_plays, variant)),
+                (f"networks, {name}", partial(self._warm_networks, variant)),
+                (f"look-ahead, {name}", partial(self._warm_look_ahead, variant)),
+            ]
+        steps.append(("cube", lambda: run(self.advise_cube(GameState(), Level.STATIC))))
+        for number, (what, step) in enumerate(steps):
+            if progress is not None:
+                progress(what, number / len(steps))
+            step()
+        if progress is not None:
+            progress("ready", 1.0)
+
+    def _warm_plays(self, variant: Variant) -> None:
+        start = Position.start(variant)
+        legal_plays(start, Dice(3, 1))
+        step_graph(start, Dice(3, 1))
+
+    def _warm_networks(self, variant: Variant) -> None:
+        state = GameState(position=Position.start(variant))
+        run(self.evaluate(state, Level.STATIC))
+        run(self.rank(state, Dice(3, 1), Level.STATIC))
+        points = board_array(state.position)[None]
+        run(self.evaluate_batch(points, variant, Level.STATIC))
+
+    def _warm_look_ahead(self, variant: Variant) -> None:
+        """Compile what the levels call, without paying for a deep search."""
+        state = GameState(position=Position.start(variant))
+        run(self.rank(state, Dice(3, 1), Level.LOOKAHEAD_1))
+        game = self._games[variant]
+        board = board_array(state.position)
+        reply = np.zeros(26, dtype=np.int8)
+        search.static_reply(board, 3, 1, game.code, game.evaluator, game.threads.memory, reply)
+
+    def networks(self) -> list[NetworkInfo]:
+        """The networks and tables in use."""
+        infos = []
+        for variant, game in self._games.items():
+            width1 = game.weights.raw.b1.shape[1]
+            width2 = game.weights.raw.b2.shape[1]
+            text = f"{width1} x {width2} hidden units; {game.weights.origin}"
+            infos += [
+                NetworkInfo(name, variant, game.weights.version, loaded=True, description=text)
+                for name in CLASS_NAMES
+            ]
+        infos.append(
+            NetworkInfo(
+                "bearoff_one_sided",
+                Variant.BACKGAMMON,
+                "1",
+                loaded=True,
+                description="exact rolls to bear off, 54,264 arrangements, both games",
+            )
+        )
+        infos.append(
+            NetworkInfo(
+                "bearoff_two_sided",
+                Variant.BACKGAMMON,
+                "1",
+                loaded=self._bearoff.has_two_sided,
+                description="exact chances and money equities, up to 6 checkers a side",
+            )
+        )
+        return infos
+
+    def evaluate(self, state: GameState, level: Level) -> Work[Evaluation]:
+        """Evaluate a position before the roll.
+
+        Raises:
+            InvalidInputError: The level is not one of `levels`.
+            WrongMomentError: `GAME_OVER`.
+        """
+        depth = self._depth(level)
+        _require_running(state.position)
+        _require_possible(state)
+        game = self._games[state.position.variant]
+        before = board_array(state.position.turned())
+        value = yield from look_ahead(before, depth, game.code, game.evaluator, game.threads)
+        # The player who has just moved is the opponent.
+        chances = np.array([1.0 - value[0], value[3], value[4], value[1], value[2]])
+        judge = evaluate.judge_class(before, game.code, game.evaluator)
+        equity, mwc = self._cubeful(chances, state)
+        return Evaluation(
+            tuple(chances.tolist()), _equity(chances), equity, mwc, level, _CLASS_NAMES[judge]
+        )
+
+    def rank(
+        self,
+        state: GameState,
+        dice: Dice,
+        level: Level,
+        *,
+        cubeless: bool = False,
+        first_turn: bool = False,
+    ) -> Work[list[RankedPlay]]:
+        """Rank the plays of a roll, best first; plays of a deeper level come first.
+
+        Args:
+            state: The state of the player who has rolled; its own `dice` are ignored.
+            dice: The roll.
+            level: How deep to look.
+            cubeless: Rank by cubeless money equity instead of with cube and score.
+            first_turn: Long Nardy: the player's first turn.
+
+        Raises:
+            InvalidInputError: The level is not one of `levels`.
+            WrongMomentError: `GAME_OVER`.
+        """
+        depth = self._depth(level)
+        _require_possible(state)
+        plays = legal_plays(state.position, dice, first_turn=first_turn)
+        game = self._games[state.position.variant]
+        memory = game.threads.memory
+        search.best_static(
+            board_array(state.position),
+            dice.high,
+            dice.low,
+            game.code,
+            first_turn,
+            game.evaluator,
+            memory,
+        )
+        # `legal_plays` and the search use the same generator: row k is play k.
+        values = memory.values[: len(plays)].astype(np.float64)
+        boards = memory.plays.boards[: len(plays)].copy()
+        worth = self._worth_after(boards, values, state, cubeless=cubeless)
+        reached = [0] * len(plays)
+        order = _best_first(range(len(plays)), worth)
+        for step in range(depth):
+            limit = MOVE_FILTERS[step]
+            best = worth[order[0], 0]
+            chosen = [row for row in order[: limit.most] if best - worth[row, 0] <= limit.window]
+            if len(plays) == 1 and step + 1 < depth:
+                continue  # nothing to choose: only the last depth is of interest
+            for row in chosen:
+                values[row] = yield from look_ahead(
+                    boards[row], step + 1, game.code, game.evaluator, game.threads
+                )
+                reached[row] = step + 1
+                yield
+            worth[chosen] = self._worth_after(
+                boards[chosen], values[chosen], state, cubeless=cubeless
+            )
+            order = _best_first(chosen, worth) + [row for row in order if row not in chosen]
+        levels = list(DEPTHS)
+        has_chances = state.match is not None and not cubeless
+        top = float(worth[order[0], 0])
+        return [
+            RankedPlay(
+                plays[row],
+                float(worth[row, 0]),
+                max(0.0, top - float(worth[row, 0])),
+                tuple(values[row].tolist()),
+                levels[reached[row]],
+                0.5 * (float(worth[row, 1]) + 1.0) if has_chances else None,
+            )
+            for row in order
+        ]
+
+    def advise_cube(self, state: GameState, level: Level) -> Work[tuple[CubeAdvice, Evaluation]]:
+        """Advise on the cube before the roll.
+
+        Raises:
+            InvalidInputError: The level, the cube or the score is impossible, or the game is Long
+                Nardy, which has no cube.
+            WrongMomentError: `GAME_OVER`, or an offer is pending that this question cannot judge.
+        """
+        if state.position.variant is Variant.LONG_NARDY:
+            message = "long nardy is played without a cube"
+            raise InvalidInputError([Fault("position.variant", "NO_CUBE_IN_LONG_NARDY", message)])
+        evaluation = yield from self.evaluate(state, level)
+        advice = advise_cube(evaluation.probabilities, state, met=self.met)
+        return advice, evaluation
+
+    def evaluate_batch(
+        self, points: NDArray[np.int8], variant: Variant, level: Level
+    ) -> Work[NDArray[np.float32]]:
+        """Evaluate many positions before the roll, cubeless.
+
+        Args:
+            points: int8[n, 26], each row as `Position.points`; every row must be a legal
+                position of a running game: not checked here.
+            variant: The game of all of them.
+            level: How deep to look.
+
+        Returns:
+            float32[n, 5]: chances of the player on roll.
+        """
+        depth = self._depth(level)
+        game = self._games[variant]
+        points = np.ascontiguousarray(points)
+        out = np.zeros((len(points), N_OUTPUTS), dtype=np.float32)
+        if depth == 0:
+            for first in range(0, len(points), _CHUNK_POSITIONS):
+                rows = slice(first, first + _CHUNK_POSITIONS)
+                memory = game.threads.memory
+                evaluate.evaluate_before_roll(
+                    points[rows],
+                    game.code,
+                    game.evaluator,
+                    memory.scratch,
+                    memory.turned,
+                    out[rows],
+                )
+                yield
+            return out
+        turned = np.zeros(26, dtype=np.int8)
+        for row in range(len(points)):
+            turn_board(points[row], game.code, turned)
+            value = yield from look_ahead(turned, depth, game.code, game.evaluator, game.threads)
+            out[row] = (1.0 - value[0], value[3], value[4], value[1], value[2])
+            yield
+        return out
+
+    def _depth(self, level: Level) -> int:
+        if level not in self.levels:
+            message = f"expected one of {', '.join(entry.value for entry in self.levels)}"
+            fault = Fault("level", "UNSUPPORTED_LEVEL", f"{message}, got {level.value}")
+            raise InvalidInputError([fault])
+        return DEPTHS[level]
+
+    def _cubeful(
+        self, chances: NDArray[np.float64], state: GameState
+    ) -> tuple[float, float | None]:
+        """Equity with cube and score of the player on roll, and match winning chances."""
+        if state.position.variant is Variant.LONG_NARDY:
+            return _equity(chances), None
+        cube, table = cube_state(state), self._match_table(state)
+        efficiency = cube_kernels.cube_efficiency(board_array(state.position))
+        utility = float(cube_kernels.cubeful_utility(chances, cube, table, efficiency))
+        equity = float(cube_kernels.normalised(utility, cube, table))
+        return equity, None if state.match is None else 0.5 * (utility + 1.0)
+
+    def _worth_after(
+        self,
+        boards: NDArray[np.int8],
+        values: NDArray[np.float64],
+        state: GameState,
+        *,
+        cubeless: bool,
+    ) -> NDArray[np.float64]:
+        """Equity and utility of the mover after each play, float64[n, 2]."""
+        worth = np.zeros((len(boards), 2), dtype=np.float64)
+        if cubeless or state.position.variant is Variant.LONG_NARDY:
+            worth[:, 0] = values @ _EQUITY_WEIGHTS - 1.0
+            return worth
+        worth_of_plays(
+            boards,
+            values,
+            cube_state(state),
+            self._match_table(state),
+            np.zeros(26, dtype=np.int8),
+            np.zeros(N_OUTPUTS, dtype=np.float64),
+            worth,
+        )
+        return worth
+
+    def _match_table(self, state: GameState) -> MatchTable:
+        """The match equity table, long enough for this match."""
+        if state.match is None:
+            return self.met.table
+        return self.met.extended(state.match.length).table
+
+
+def _best_first(rows: Iterable[int], worth: NDArray[np.float64]) -> list[int]:
+    """Rows by falling equity; equal ones in the order of the plays."""
+    return sorted(rows, key=lambda row: (-worth[row, 0], row))
+
+
+def _equity(chances: NDArray[np.float64]) -> float:
+    """Cubeless money equity of five chances."""
+    return float(chances @ _EQUITY_WEIGHTS - 1.0)
+
+
+def _require_running(position: Position) -> None:
+    if position.is_finished:
+        raise WrongMomentError(
+            reason="GAME_OVER", message="the game is over: one side has borne off everything"
+        )
+
+
+def _require_possible(state: GameState) -> None:
+    """Raise `InvalidInputError` if cube, score and money rules cannot go together."""
+    faults = cube_faults(state.cube, state.match, jacoby=state.jacoby, beavers=state.beavers)
+    if faults:
+        raise InvalidInputError(faults)

@@ -1,0 +1,99 @@
+"""Look-ahead levels as work in short pieces.
+
+The value of a board after a play at depth n is the mean, over the opponent's 36 rolls, of the
+value at depth n - 1 of the board after the opponent's best static play, seen from the other side.
+Sums are in float64 in a fixed order, so every level gives the same bits on every thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bgserver.engine.levels import Level
+from bgserver.kernels import evaluate, search
+from bgserver.kernels.network import N_OUTPUTS, Networks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bgserver.engine.work import Work
+    from bgserver.kernels.evaluate import Evaluator
+    from bgserver.kernels.search import SearchMemory
+
+__all__ = ["DEPTHS", "MOVE_FILTERS", "MoveFilter", "ThreadMemory", "look_ahead"]
+
+DEPTHS = {Level.STATIC: 0, Level.LOOKAHEAD_1: 1, Level.LOOKAHEAD_2: 2, Level.LOOKAHEAD_3: 3}
+"""Rolls that a level looks ahead."""
+
+ROLLS = tuple(
+    (high, low, 1 if high == low else 2) for high in range(1, 7) for low in range(1, high + 1)
+)
+"""The 21 rolls: (higher, lower, ways of 36)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveFilter:
+    """Which plays go on to the next depth."""
+
+    window: float
+    """Most that a play may be worse than the best at the depth before, in points."""
+    most: int
+    """At most so many plays."""
+
+
+MOVE_FILTERS = (
+    MoveFilter(window=0.24, most=10),
+    MoveFilter(window=0.12, most=5),
+    MoveFilter(window=0.08, most=3),
+)
+"""`MOVE_FILTERS[d]` chooses the plays that are looked at `d + 1` rolls ahead."""
+
+
+class ThreadMemory(threading.local):
+    """One set of search memory for each thread."""
+
+    def __init__(self, networks: Networks) -> None:
+        self.memory: SearchMemory = search.make_search_memory(networks)
+
+
+def look_ahead(
+    board: NDArray[np.int8],
+    depth: int,
+    variant: int,
+    evaluator: Evaluator,
+    threads: ThreadMemory,
+) -> Work[NDArray[np.float64]]:
+    """Chances of the mover after a play, `depth` rolls ahead.
+
+    Args:
+        board: int8[26]: the board after the play, seen by the mover.
+        depth: 0..3.
+        variant: The game as the kernels' code.
+        evaluator: What judges the leaves.
+        threads: Search memory.
+
+    Returns:
+        float64[5].
+    """
+    out = np.zeros(N_OUTPUTS, dtype=np.float64)
+    if depth == 0:
+        static = np.zeros(N_OUTPUTS, dtype=np.float32)
+        evaluate.evaluate_board(board, variant, evaluator, threads.memory.scratch, static)
+        out[:] = static
+        return out
+    if depth == 1 or evaluate.judge_class(board, variant, evaluator) == evaluate.CLASS_FINISHED:
+        search.look_one_roll(board, variant, evaluator, threads.memory, out)
+        return out
+    reply = np.zeros(26, dtype=np.int8)
+    for high, low, ways in ROLLS:
+        search.static_reply(board, high, low, variant, evaluator, threads.memory, reply)
+        value = yield from look_ahead(reply, depth - 1, variant, evaluator, threads)
+        out += ways * value
+        yield
+    out /= 36.0
+    flipped = np.array([1.0 - out[0], out[3], out[4], out[1], out[2]])
+    return flipped

@@ -1,0 +1,142 @@
+"""The weights file: one for each game, checked completely before it is used.
+
+A file is a NumPy `.npz` archive (its parts carry checksums) with the arrays of
+`bgserver.kernels.network.Networks` and a JSON text `meta`: format, game, version, origin. The
+first layer is kept as raw sparse units, [c, 2, 26, 4, width1], and folded into rows by checker
+count on loading.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bgserver.engine.errors import DataError
+from bgserver.engine.paths import write_atomically
+from bgserver.engine.plays import variant_code
+from bgserver.kernels.features import N_CLASSES, N_DENSE, UNIT_VALUES, UNITS_PER_POINT
+from bgserver.kernels.network import N_OUTPUTS, Networks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from bgserver.engine.position import Variant
+
+__all__ = ["FORMAT", "Weights", "fold_units", "load_weights", "save_weights"]
+
+FORMAT = "bgserver-weights/1"
+_MAX_FILE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The networks of one game with what is known about them."""
+
+    variant: Variant
+    """The game."""
+    version: str
+    """Version of the weights, for example `1`."""
+    origin: str
+    """How they were made, in one sentence."""
+    raw: Networks
+    """Raw weights; `table` holds units, float32[c, 2, 26, 4, width1]."""
+
+    def networks(self) -> Networks:
+        """The networks in the form that the evaluator reads."""
+        return self.raw._replace(table=fold_units(self.raw.table, self.variant))
+
+
+def fold_units(units: NDArray[np.float32], variant: Variant) -> NDArray[np.float32]:
+    """Fold raw units [c, 2, 26, 4, w] into rows by checker count [c, 2, 26, 16, w]."""
+    values = UNIT_VALUES[variant_code(variant)]
+    folded = np.einsum("nu,cspuw->cspnw", values, units)
+    return np.ascontiguousarray(folded, dtype=np.float32)
+
+
+def save_weights(path: Path, weights: Weights) -> None:
+    """Write a weights file atomically."""
+    meta = {
+        "format": FORMAT,
+        "variant": weights.variant.value,
+        "version": weights.version,
+        "origin": weights.origin,
+    }
+    buffer = io.BytesIO()
+    np.savez(buffer, meta=np.array(json.dumps(meta)), **weights.raw._asdict())
+    write_atomically(path, [buffer.getvalue()])
+
+
+def load_weights(path: Path, variant: Variant) -> Weights:
+    """Read a weights file.
+
+    Raises:
+        DataError: The file is missing, truncated, of another format or game, of wrong shapes, or
+            holds NaN or infinite numbers; the message names the file and the reason.
+    """
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise DataError(_problem(path, f"larger than {_MAX_FILE_BYTES} bytes"))
+        with np.load(path, allow_pickle=False) as data:
+            parts = {name: data[name] for name in data.files}
+    except OSError as error:
+        raise DataError(_problem(path, error.strerror or "cannot be read")) from error
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(_problem(path, "truncated or not a weights file")) from error
+    meta = _read_meta(path, parts, variant)
+    missing = [name for name in Networks._fields if name not in parts]
+    if missing:
+        raise DataError(_problem(path, f"lacks {', '.join(missing)}"))
+    raw = Networks(*(np.ascontiguousarray(parts[name]) for name in Networks._fields))
+    _check_arrays(path, raw)
+    return Weights(variant, str(meta.get("version", "")), str(meta.get("origin", "")), raw)
+
+
+def _problem(path: Path, reason: str) -> str:
+    return f"weights file {path}: {reason}"
+
+
+def _read_meta(
+    path: Path, parts: dict[str, NDArray[np.generic]], variant: Variant
+) -> dict[str, object]:
+    try:
+        meta = json.loads(str(parts["meta"]))
+    except (KeyError, ValueError) as error:
+        raise DataError(_problem(path, "has no readable description")) from error
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        found = meta.get("format") if isinstance(meta, dict) else None
+        raise DataError(_problem(path, f"expected format {FORMAT}, found {found!r}"))
+    if meta.get("variant") != variant.value:
+        reason = f"expected weights for {variant.value}, found {meta.get('variant')!r}"
+        raise DataError(_problem(path, reason))
+    return meta
+
+
+def _check_arrays(path: Path, raw: Networks) -> None:
+    if raw.b1.ndim != 2 or raw.b2.ndim != 2:
+        raise DataError(_problem(path, "has biases of the wrong shape"))
+    width1 = raw.b1.shape[1]
+    width2 = raw.b2.shape[1]
+    shapes: dict[str, tuple[int, ...]] = {
+        "table": (N_CLASSES, 2, 26, UNITS_PER_POINT, width1),
+        "w_dense": (N_CLASSES, N_DENSE, width1),
+        "b1": (N_CLASSES, width1),
+        "w2": (N_CLASSES, width1, width2),
+        "b2": (N_CLASSES, width2),
+        "w3": (N_CLASSES, width2, N_OUTPUTS),
+        "b3": (N_CLASSES, N_OUTPUTS),
+    }
+    for name, shape in shapes.items():
+        array = getattr(raw, name)
+        if array.dtype != np.float32:
+            raise DataError(_problem(path, f"{name} is {array.dtype}, expected float32"))
+        if array.shape != shape:
+            raise DataError(_problem(path, f"{name} has shape {array.shape}, expected {shape}"))
+        if not np.isfinite(array).all():
+            raise DataError(_problem(path, f"{name} holds NaN or infinite numbers"))
