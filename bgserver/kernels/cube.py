@@ -471,7 +471,7 @@ def cube_efficiency(points: NDArray[np.int8]) -> float:
     for point in range(26):
         if points[point] > 0:
             rear_own = point
-            pips += point * points[point]
+            pips += point * int(points[point])
         elif points[point] < 0 and rear_opponent == 25:
             rear_opponent = point
     if rear_own > rear_opponent:

@@ -1,8 +1,12 @@
+"""Cube kernels against closed formulas, optimal stopping and GNU Backgammon's figures."""
+
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bgserver.engine.met import default_met
@@ -17,16 +21,27 @@ from tests.kernels.cube_cases import (
     recorded_state,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bgserver.kernels.cube import CubeState
+
+    Chances = NDArray[np.float64]
+
 TABLE = default_met().table
+# The first example may have to compile the kernels.
+patient = settings(deadline=None)
 EFFICIENCIES = (0.0, 0.3, 0.68, 1.0)
 
 
-def equity(probabilities, state, efficiency):
+def equity(probabilities: Chances, state: CubeState, efficiency: float) -> float:
     utility = cube.cubeful_utility(probabilities, state, TABLE, efficiency)
     return cube.normalised(utility, state, TABLE)
 
 
-def critical(probabilities, state, efficiency):
+def critical(
+    probabilities: Chances, state: CubeState, efficiency: float
+) -> tuple[float, float, float, float]:
     shares = cube.gammon_shares(probabilities)
     return cube_actions.critical_points(shares, state, TABLE, efficiency)
 
@@ -34,7 +49,7 @@ def critical(probabilities, state, efficiency):
 # Money play against Janowski's closed formulas.
 
 
-def test_dead_cube_is_taken_with_25_per_cent():
+def test_dead_cube_is_taken_with_25_per_cent() -> None:
     take, double, cash, too_good = critical(chances(0.5), money(), 0.0)
     assert take == pytest.approx(0.25)
     assert double == pytest.approx(0.5)
@@ -42,7 +57,7 @@ def test_dead_cube_is_taken_with_25_per_cent():
     assert np.isnan(too_good)
 
 
-def test_live_cube_is_taken_with_20_per_cent():
+def test_live_cube_is_taken_with_20_per_cent() -> None:
     take, double, cash, _ = critical(chances(0.5), money(), 1.0)
     assert take == pytest.approx(0.2)
     assert double == pytest.approx(0.8)
@@ -51,7 +66,9 @@ def test_live_cube_is_taken_with_20_per_cent():
 
 @pytest.mark.parametrize("efficiency", EFFICIENCIES)
 @pytest.mark.parametrize("gammons", [(0.0, 0.0), (0.2, 0.1), (0.05, 0.3), (0.45, 0.4)])
-def test_take_and_redouble_points_are_janowskis(efficiency, gammons):
+def test_take_and_redouble_points_are_janowskis(
+    efficiency: float, gammons: tuple[float, float]
+) -> None:
     win_gammon, lose_gammon = gammons
     position = chances(0.5, win_gammon, 0.0, lose_gammon)
     win = (0.5 + win_gammon) / 0.5
@@ -65,7 +82,7 @@ def test_take_and_redouble_points_are_janowskis(efficiency, gammons):
 
 
 @pytest.mark.parametrize("efficiency", EFFICIENCIES)
-def test_cube_places_of_janowskis_general_model(efficiency):
+def test_cube_places_of_janowskis_general_model(efficiency: float) -> None:
     position = chances(0.45, 0.11, 0.01, 0.16, 0.02)
     win, lose = (0.45 + 0.12) / 0.45, (0.55 + 0.18) / 0.55
     owned = 0.45 * (win + lose + 0.5 * efficiency) - lose
@@ -79,12 +96,12 @@ def test_cube_places_of_janowskis_general_model(efficiency):
     assert equity(position, money(), efficiency) == pytest.approx(centered)
 
 
-def test_pass_loses_one_cube():
+def test_pass_loses_one_cube() -> None:
     _, _, passed, _ = cube_actions.cube_utilities(chances(0.9), money(8, OWNED), TABLE, 0.68)
     assert passed == 8.0
 
 
-def test_jacoby_makes_gammons_worthless_until_the_cube_is_turned():
+def test_jacoby_makes_gammons_worthless_until_the_cube_is_turned() -> None:
     gammonish = chances(0.6, 0.4, 0.1, 0.2, 0.05)
     plain = chances(0.6)
     assert equity(gammonish, money(jacoby=True), 0.0) == equity(plain, money(jacoby=True), 0.0)
@@ -94,14 +111,14 @@ def test_jacoby_makes_gammons_worthless_until_the_cube_is_turned():
     assert equity(gammonish, owned, 0.68) == equity(gammonish, money(2, OWNED), 0.68)
 
 
-def test_with_jacoby_nobody_is_too_good():
+def test_with_jacoby_nobody_is_too_good() -> None:
     position = chances(0.99, 0.98)
     assert cube_actions.cube_action(position, money(), TABLE, 0.68) == cube_actions.TOO_GOOD_PASS
     with_jacoby = cube_actions.cube_action(position, money(jacoby=True), TABLE, 0.68)
     assert with_jacoby == cube_actions.DOUBLE_PASS
 
 
-def test_cube_at_its_cap_is_dead():
+def test_cube_at_its_cap_is_dead() -> None:
     position = chances(0.7, 0.2, 0.01, 0.05)
     state = money(64, OWNED, cap=64)
     assert equity(position, state, 0.68) == pytest.approx(2 * 0.7 - 1 + 0.21 - 0.05)
@@ -110,7 +127,7 @@ def test_cube_at_its_cap_is_dead():
     assert critical(chances(0.5), money(32, OWNED, cap=64), 1.0)[2] == pytest.approx(0.75)
 
 
-def test_cash_points_approach_the_uncapped_ones():
+def test_cash_points_approach_the_uncapped_ones() -> None:
     uncapped = critical(chances(0.5, 0.1), money(), 1.0)[2]
     gaps = [
         abs(critical(chances(0.5, 0.1), money(cap=cap), 1.0)[2] - uncapped) for cap in (2, 4, 8, 64)
@@ -119,7 +136,7 @@ def test_cash_points_approach_the_uncapped_ones():
     assert gaps[-1] < 2e-4
 
 
-def test_beaver_is_turned_when_the_double_was_wrong():
+def test_beaver_is_turned_when_the_double_was_wrong() -> None:
     position = chances(0.45)
     no_double, beavered, _, beaver = cube_actions.cube_utilities(
         position, money(beavers=True), TABLE, 0.68
@@ -133,13 +150,13 @@ def test_beaver_is_turned_when_the_double_was_wrong():
     assert action == cube_actions.NO_DOUBLE_BEAVER
 
 
-def test_beaver_needs_room_below_the_cap():
+def test_beaver_needs_room_below_the_cap() -> None:
     assert cube_actions.beaver_allowed(money(16, beavers=True, cap=64))
     assert not cube_actions.beaver_allowed(money(32, beavers=True, cap=64))
     assert not cube_actions.beaver_allowed(money(1))
 
 
-def test_take_action_names_pass_take_and_beaver():
+def test_take_action_names_pass_take_and_beaver() -> None:
     assert cube_actions.take_action(chances(0.9), money(), TABLE, 0.68) == cube_actions.PASS
     assert cube_actions.take_action(chances(0.7), money(), TABLE, 0.68) == cube_actions.TAKE
     state = money(beavers=True)
@@ -149,7 +166,9 @@ def test_take_action_names_pass_take_and_beaver():
 # Match play.
 
 
-def live_owned_oracle(state, win_share, lose_share, grid):
+def live_owned_oracle(
+    state: CubeState, win_share: float, lose_share: float, grid: Chances
+) -> Chances:
     """Live-cube values of an owned cube (own view) on `grid`, by optimal stopping.
 
     Between the decisions the winning chance is a continuous martingale, so the owner's value is
@@ -158,10 +177,10 @@ def live_owned_oracle(state, win_share, lose_share, grid):
     """
     late = state.crawford or state.post_crawford
 
-    def outcome(own, opponent):
+    def outcome(own: int, opponent: int) -> float:
         return cube.match_chance(TABLE, own, opponent, late)
 
-    def line(value):
+    def line(value: int) -> Chances:
         own, opponent = state.away_own, state.away_opponent
         win = (1 - win_share) * outcome(own - value, opponent)
         win += win_share * outcome(own - 2 * value, opponent)
@@ -169,7 +188,7 @@ def live_owned_oracle(state, win_share, lose_share, grid):
         lose += lose_share * outcome(own, opponent - 2 * value)
         return lose + (win - lose) * grid
 
-    def majorant(values):
+    def majorant(values: Chances) -> Chances:
         hull = [0]
         for index in range(1, len(grid)):
             while len(hull) > 1:
@@ -181,7 +200,7 @@ def live_owned_oracle(state, win_share, lose_share, grid):
             hull.append(index)
         return np.interp(grid, grid[hull], values[hull])
 
-    def owned(value, mine):
+    def owned(value: int, mine: bool) -> Chances:
         dead = line(value)
         if value >= max(state.away_own, state.away_opponent):
             return dead
@@ -203,10 +222,12 @@ def live_owned_oracle(state, win_share, lose_share, grid):
     "away", [(5, 5), (7, 3), (3, 7), (9, 4), (11, 11), (4, 13), (6, 2), (15, 9)]
 )
 @pytest.mark.parametrize("gammons", [(0.0, 0.0), (0.25, 0.2)])
-def test_live_owned_cube_equals_optimal_stopping(owner, value, away, gammons):
-    state = match(*away, value, owner)
+def test_live_owned_cube_equals_optimal_stopping(
+    owner: int, value: int, away: tuple[int, int], gammons: tuple[float, float]
+) -> None:
+    state = match(away[0], away[1], value, owner)
     grid = np.linspace(0.0, 1.0, 2001)
-    expected = live_owned_oracle(state, *gammons, grid)
+    expected = live_owned_oracle(state, gammons[0], gammons[1], grid)
     for index in range(20, 2000, 140):
         chance = grid[index]
         position = chances(chance, chance * gammons[0], 0.0, (1 - chance) * gammons[1])
@@ -214,13 +235,13 @@ def test_live_owned_cube_equals_optimal_stopping(owner, value, away, gammons):
         assert mwc == pytest.approx(expected[index], abs=1e-3)
 
 
-def test_double_match_point_has_no_cube():
+def test_double_match_point_has_no_cube() -> None:
     position = chances(0.62, 0.3, 0.1, 0.1)
     assert cube.cubeful_utility(position, match(1, 1), TABLE, 0.68) == pytest.approx(0.24)
     assert cube_actions.cube_action(position, match(1, 1), TABLE, 0.68) == cube_actions.NO_CUBE
 
 
-def test_two_away_two_away_doubles_at_the_edge_of_the_window():
+def test_two_away_two_away_doubles_at_the_edge_of_the_window() -> None:
     # Both players win the match on a cube at 2; a pass leaves 2-away/1-away Crawford: 32.264 %.
     take, double, cash, _ = critical(chances(0.6), match(2, 2), 0.68)
     assert cash == pytest.approx(1 - 0.32264, abs=1e-9)
@@ -230,7 +251,7 @@ def test_two_away_two_away_doubles_at_the_edge_of_the_window():
     assert action == cube_actions.DOUBLE_TAKE
 
 
-def test_no_cube_in_the_crawford_game():
+def test_no_cube_in_the_crawford_game() -> None:
     position = chances(0.7, 0.2, 0.0, 0.1)
     for state in (match(1, 5, crawford=True), match(5, 1, crawford=True)):
         cubeless = cube.cubeless_utility(position, state, TABLE)
@@ -238,7 +259,7 @@ def test_no_cube_in_the_crawford_game():
         assert cube_actions.cube_action(position, state, TABLE, 0.68) == cube_actions.NO_CUBE
 
 
-def test_post_crawford_trailer_doubles_whenever_it_can_be_taken():
+def test_post_crawford_trailer_doubles_whenever_it_can_be_taken() -> None:
     for chance in (0.05, 0.3, 0.5, 0.6):
         action = cube_actions.cube_action(chances(chance), match(4, 1), TABLE, 0.68)
         assert action == cube_actions.DOUBLE_TAKE
@@ -247,7 +268,7 @@ def test_post_crawford_trailer_doubles_whenever_it_can_be_taken():
     assert leader == cube_actions.NO_CUBE
 
 
-def test_post_crawford_leader_values_the_automatic_double():
+def test_post_crawford_leader_values_the_automatic_double() -> None:
     position = chances(0.5)
     state = match(1, 4)
     alive = cube.cubeful_utility(position, state, TABLE, 0.68)
@@ -257,12 +278,12 @@ def test_post_crawford_leader_values_the_automatic_double():
     assert alive == pytest.approx(0.9 * on_two + 0.1 * on_one)
 
 
-def test_a_cube_that_wins_the_match_is_dead_for_its_owner():
+def test_a_cube_that_wins_the_match_is_dead_for_its_owner() -> None:
     assert not cube.may_double(match(2, 6, 2, OWNED))
     assert cube.may_double(match(3, 6, 2, OWNED))
 
 
-def test_match_play_far_from_the_end_tends_to_money_play():
+def test_match_play_far_from_the_end_tends_to_money_play() -> None:
     position = chances(0.6, 0.15, 0.01, 0.1)
     table = default_met(512).table
     state = match(400, 400, cap=64)
@@ -274,12 +295,20 @@ def test_match_play_far_from_the_end_tends_to_money_play():
 # Properties.
 
 
-def states():
+def states() -> st.SearchStrategy[CubeState]:
     """Any money or match state."""
     owners = st.sampled_from((CENTERED, OWNED, OPPOSING))
     away = st.integers(2, 15)
 
-    def build(owner, exponent, is_match, own, opponent, jacoby, cap):
+    def build(
+        owner: int,
+        exponent: int,
+        is_match: bool,
+        own: int,
+        opponent: int,
+        jacoby: bool,
+        cap: int,
+    ) -> CubeState:
         value = 1 if owner == CENTERED else 1 << max(1, exponent)
         if is_match:
             return match(own, opponent, value, owner, cap=max(cap, value))
@@ -298,21 +327,24 @@ def states():
 
 
 @st.composite
-def gammon_splits(draw):
+def gammon_splits(draw: st.DrawFn) -> tuple[float, float, float, float]:
     shares = [draw(st.floats(0, 0.6)) for _ in range(2)]
     backgammons = [draw(st.floats(0, 0.2)) for _ in range(2)]
     return shares[0], shares[0] * backgammons[0], shares[1], shares[1] * backgammons[1]
 
 
-def split(chance, shares):
+def split(chance: float, shares: tuple[float, ...]) -> Chances:
     loss = 1.0 - chance
     return chances(
         chance, chance * shares[0], chance * shares[1], loss * shares[2], loss * shares[3]
     )
 
 
+@patient
 @given(states(), gammon_splits(), st.sampled_from(EFFICIENCIES))
-def test_value_rises_with_the_winning_chance_without_jumps(state, shares, efficiency):
+def test_value_rises_with_the_winning_chance_without_jumps(
+    state: CubeState, shares: tuple[float, ...], efficiency: float
+) -> None:
     grid = np.linspace(0, 1, 201)
     values = [
         cube.cubeful_utility(split(chance, shares), state, TABLE, efficiency) for chance in grid
@@ -324,8 +356,11 @@ def test_value_rises_with_the_winning_chance_without_jumps(state, shares, effici
     assert steps.max() <= 0.2 * scale
 
 
+@patient
 @given(states(), gammon_splits(), st.floats(0, 1), st.sampled_from(EFFICIENCIES))
-def test_turning_the_view_changes_the_sign(state, shares, chance, efficiency):
+def test_turning_the_view_changes_the_sign(
+    state: CubeState, shares: tuple[float, ...], chance: float, efficiency: float
+) -> None:
     position = split(chance, shares)
     turned_position = split(1.0 - chance, (shares[2], shares[3], shares[0], shares[1]))
     value = cube.cubeful_utility(position, state, TABLE, efficiency)
@@ -333,8 +368,11 @@ def test_turning_the_view_changes_the_sign(state, shares, chance, efficiency):
     assert other == pytest.approx(-value, abs=1e-9 * state.value)
 
 
+@patient
 @given(gammon_splits(), st.floats(0, 1), st.sampled_from(EFFICIENCIES))
-def test_owning_the_cube_is_never_worse(shares, chance, efficiency):
+def test_owning_the_cube_is_never_worse(
+    shares: tuple[float, ...], chance: float, efficiency: float
+) -> None:
     position = split(chance, shares)
     own, centered, opposing = (
         cube.cubeful_utility(position, money(2, owner), TABLE, efficiency)
@@ -344,6 +382,7 @@ def test_owning_the_cube_is_never_worse(shares, chance, efficiency):
     assert centered >= opposing - 1e-9
 
 
+@patient
 @given(
     st.integers(2, 12),
     st.integers(2, 12),
@@ -351,7 +390,9 @@ def test_owning_the_cube_is_never_worse(shares, chance, efficiency):
     st.floats(0, 1),
     st.sampled_from(EFFICIENCIES),
 )
-def test_owning_the_cube_is_never_worse_in_a_match(own, opponent, share, chance, efficiency):
+def test_owning_the_cube_is_never_worse_in_a_match(
+    own: int, opponent: int, share: float, chance: float, efficiency: float
+) -> None:
     # With many gammons the fixed corners of the live value can break this by a little.
     position = split(chance, (share, 0.0, share, 0.0))
     values = [
@@ -362,8 +403,11 @@ def test_owning_the_cube_is_never_worse_in_a_match(own, opponent, share, chance,
     assert values[1] >= values[2] - 1e-9
 
 
+@patient
 @given(states(), gammon_splits(), st.floats(0, 1))
-def test_action_agrees_with_the_values(state, shares, chance):
+def test_action_agrees_with_the_values(
+    state: CubeState, shares: tuple[float, ...], chance: float
+) -> None:
     position = split(chance, shares)
     action = cube_actions.cube_action(position, state, TABLE, 0.68)
     if not cube.may_double(state):
@@ -376,8 +420,9 @@ def test_action_agrees_with_the_values(state, shares, chance):
     assert (answer == cube_actions.PASS) == (take > passed)
 
 
+@patient
 @given(gammon_splits(), st.sampled_from([match(5, 7), match(4, 3, 2, OWNED), money()]))
-def test_critical_points_are_ordered(shares, state):
+def test_critical_points_are_ordered(shares: tuple[float, ...], state: CubeState) -> None:
     take, double, cash, too_good = critical(split(0.5, shares), state, 0.68)
     if state.owner == CENTERED:
         assert 0 <= take < cash
@@ -390,7 +435,7 @@ def test_critical_points_are_ordered(shares, state):
 # GNU Backgammon 0-ply uses the same formulas.
 
 
-def test_equities_equal_gnu_backgammons():
+def test_equities_equal_gnu_backgammons() -> None:
     kinds = {"equal": 0, "free": 0, "two": 0}
     for decision in recorded("gnubg_0ply.json"):
         state = recorded_state(decision)
@@ -423,14 +468,14 @@ def test_equities_equal_gnu_backgammons():
     assert kinds["two"] > 2
 
 
-def is_free_double(state):
+def is_free_double(state: CubeState) -> bool:
     """One player can double and loses the match with this game anyway."""
     able = cube.doublers(state)
     own = able & 1 and 0 < state.away_opponent <= state.value
     return bool(own or (able & 2 and 0 < state.away_own <= state.value))
 
 
-def test_automatic_doubles_come_nearer_to_a_deeper_search():
+def test_automatic_doubles_come_nearer_to_a_deeper_search() -> None:
     ours, gnu = [], []
     for decision in recorded("gnubg_2ply_free_doubles.json"):
         state = recorded_state(decision)
@@ -450,7 +495,7 @@ def test_automatic_doubles_come_nearer_to_a_deeper_search():
 # Cube efficiency.
 
 
-def test_efficiency_by_class():
+def test_efficiency_by_class() -> None:
     start = np.array(
         [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0], np.int8
     )
@@ -466,5 +511,5 @@ def test_efficiency_by_class():
 @pytest.mark.parametrize(
     ("pips", "efficiency"), [(10, 0.6), (40, 0.6), (80, 0.65), (120, 0.7), (160, 0.7)]
 )
-def test_race_efficiency_is_linear_in_pips(pips, efficiency):
+def test_race_efficiency_is_linear_in_pips(pips: int, efficiency: float) -> None:
     assert cube.race_efficiency(pips) == pytest.approx(efficiency)
