@@ -17,6 +17,7 @@ from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
 from bgserver.engine.levels import Level
 from bgserver.engine.lookahead import DEPTHS, MOVE_FILTERS, ThreadMemory, look_ahead
 from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
+from bgserver.engine.player import Player
 from bgserver.engine.plays import Play, board_array, legal_plays, step_graph, variant_code
 from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.weights import Weights, load_weights
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from bgserver.engine.work import Work
     from bgserver.kernels.cube import MatchTable
 
-__all__ = ["Engine", "Evaluation", "NetworkInfo", "RankedPlay"]
+__all__ = ["Engine", "Evaluation", "GameCore", "NetworkInfo", "RankedPlay"]
 
 _CHUNK_POSITIONS = 2_000  # static evaluations in one kernel call: about 3 ms
 _EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
@@ -97,15 +98,19 @@ class NetworkInfo:
     """Inputs, width, origin."""
 
 
-class _Game:
-    """What one game is judged with."""
+class GameCore:
+    """What one of the two games is judged with."""
 
     def __init__(self, weights: Weights, bearoff: BearoffDatabase) -> None:
-        self.weights = weights
         networks = weights.networks()
+        self.weights = weights
+        """The weights as loaded."""
         self.code = variant_code(weights.variant)
+        """The kernels' code of the game."""
         self.evaluator = Evaluator(networks, bearoff.tables)
+        """Networks and tables for kernels."""
         self.threads = ThreadMemory(networks)
+        """Kernel memory of the calling thread."""
 
 
 class Engine:
@@ -130,7 +135,7 @@ class Engine:
         """
         self.met = met
         self._bearoff = bearoff
-        self._games = {entry.variant: _Game(entry, bearoff) for entry in weights}
+        self._cores = {entry.variant: GameCore(entry, bearoff) for entry in weights}
 
     @classmethod
     def load(
@@ -170,14 +175,14 @@ class Engine:
             progress: Told (what comes next, fraction done).
         """
         steps: list[tuple[str, Callable[[], object]]] = []
-        for variant in self._games:
+        for variant in self._cores:
             name = variant.value.replace("_", " ")
             steps += [
                 (f"plays, {name}", partial(self._warm_plays, variant)),
                 (f"networks, {name}", partial(self._warm_networks, variant)),
                 (f"look-ahead, {name}", partial(self._warm_look_ahead, variant)),
             ]
-        steps.append(("cube", lambda: run(self.advise_cube(GameState(), Level.STATIC))))
+        steps.append(("cube", self._warm_cube))
         for number, (what, step) in enumerate(steps):
             if progress is not None:
                 progress(what, number / len(steps))
@@ -194,22 +199,34 @@ class Engine:
         state = GameState(position=Position.start(variant))
         run(self.evaluate(state, Level.STATIC))
         run(self.rank(state, Dice(3, 1), Level.STATIC))
+        run(Player(self, Level.STATIC).choose(state, Dice(3, 1), first_turn=True))
         points = board_array(state.position)[None]
         run(self.evaluate_batch(points, variant, Level.STATIC))
+
+    def _warm_cube(self) -> None:
+        state = GameState()
+        run(self.advise_cube(state, Level.STATIC))
+        player = Player(self, Level.STATIC)
+        run(player.wants_to_double(state))
+        run(player.answer_to_double(state))
 
     def _warm_look_ahead(self, variant: Variant) -> None:
         """Compile what the levels call, without paying for a deep search."""
         state = GameState(position=Position.start(variant))
         run(self.rank(state, Dice(3, 1), Level.LOOKAHEAD_1))
-        game = self._games[variant]
+        game = self._cores[variant]
         board = board_array(state.position)
         reply = np.zeros(26, dtype=np.int8)
         search.static_reply(board, 3, 1, game.code, game.evaluator, game.threads.memory, reply)
 
+    def core(self, variant: Variant) -> GameCore:
+        """Networks, tables and kernel memory of one game."""
+        return self._cores[variant]
+
     def networks(self) -> list[NetworkInfo]:
         """The networks and tables in use."""
         infos = []
-        for variant, game in self._games.items():
+        for variant, game in self._cores.items():
             width1 = game.weights.raw.b1.shape[1]
             width2 = game.weights.raw.b2.shape[1]
             text = f"{width1} x {width2} hidden units; {game.weights.origin}"
@@ -247,7 +264,7 @@ class Engine:
         depth = self._depth(level)
         _require_running(state.position)
         _require_possible(state)
-        game = self._games[state.position.variant]
+        game = self._cores[state.position.variant]
         before = board_array(state.position.turned())
         value = yield from look_ahead(before, depth, game.code, game.evaluator, game.threads)
         # The player who has just moved is the opponent.
@@ -283,7 +300,7 @@ class Engine:
         depth = self._depth(level)
         _require_possible(state)
         plays = legal_plays(state.position, dice, first_turn=first_turn)
-        game = self._games[state.position.variant]
+        game = self._cores[state.position.variant]
         memory = game.threads.memory
         search.best_static(
             board_array(state.position),
@@ -361,7 +378,7 @@ class Engine:
             float32[n, 5]: chances of the player on roll.
         """
         depth = self._depth(level)
-        game = self._games[variant]
+        game = self._cores[variant]
         points = np.ascontiguousarray(points)
         out = np.zeros((len(points), N_OUTPUTS), dtype=np.float32)
         if depth == 0:
@@ -399,7 +416,7 @@ class Engine:
         """Equity with cube and score of the player on roll, and match winning chances."""
         if state.position.variant is Variant.LONG_NARDY:
             return _equity(chances), None
-        cube, table = cube_state(state), self._match_table(state)
+        cube, table = cube_state(state), self.match_table(state)
         efficiency = cube_kernels.cube_efficiency(board_array(state.position))
         utility = float(cube_kernels.cubeful_utility(chances, cube, table, efficiency))
         equity = float(cube_kernels.normalised(utility, cube, table))
@@ -422,15 +439,15 @@ class Engine:
             boards,
             values,
             cube_state(state),
-            self._match_table(state),
+            self.match_table(state),
             np.zeros(26, dtype=np.int8),
             np.zeros(N_OUTPUTS, dtype=np.float64),
             worth,
         )
         return worth
 
-    def _match_table(self, state: GameState) -> MatchTable:
-        """The match equity table, long enough for this match."""
+    def match_table(self, state: GameState) -> MatchTable:
+        """The match equity table for kernels, long enough for this match."""
         if state.match is None:
             return self.met.table
         return self.met.extended(state.match.length).table

@@ -15,12 +15,14 @@ import numpy as np
 
 from bgserver.engine.levels import Level
 from bgserver.kernels import evaluate, search
+from bgserver.kernels.choose import make_choice_memory
 from bgserver.kernels.network import N_OUTPUTS, Networks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bgserver.engine.work import Work
+    from bgserver.kernels.choose import ChoiceMemory
     from bgserver.kernels.evaluate import Evaluator
     from bgserver.kernels.search import SearchMemory
 
@@ -58,6 +60,9 @@ class ThreadMemory(threading.local):
 
     def __init__(self, networks: Networks) -> None:
         self.memory: SearchMemory = search.make_search_memory(networks)
+        """Memory of the search kernels."""
+        self.choice: ChoiceMemory = make_choice_memory()
+        """Memory of `bgserver.kernels.choose`."""
 
 
 def look_ahead(

@@ -25,6 +25,7 @@ __all__ = [
     "board_array",
     "legal_plays",
     "play_between",
+    "play_of_row",
     "step_graph",
     "steps_of_row",
     "variant_code",
@@ -147,6 +148,25 @@ def legal_plays(position: Position, dice: Dice, *, first_turn: bool = False) -> 
         )
         for row in range(count)
     ]
+
+
+def play_of_row(position: Position, dice: Dice, buffers: moves.PlayBuffers, row: int) -> Play:
+    """One play out of the generator's buffers.
+
+    Args:
+        position: The board before the play.
+        dice: The roll.
+        buffers: As `generate_plays` left them for this roll.
+        row: Index of the play.
+    """
+    steps = steps_of_row(
+        list(position.points),
+        buffers.steps[row].tolist(),
+        int(buffers.n_steps[row]),
+        dice,
+        position.variant,
+    )
+    return Play(steps, _position(buffers.boards[row].tolist(), position.variant))
 
 
 def _position(points: list[int], variant: Variant) -> Position:

@@ -69,21 +69,26 @@ kernel_cache_dir: Path | None = _writable_cache_dir()
 """Where compiled kernels are kept; None if they live in memory only."""
 
 
+# Numba makes its settings at run time, so that no type checker knows them.
+_settings: Any = config
+
+
 def _compile(function: _F, fastmath: object) -> _F:
-    if kernel_cache_dir is None:
-        options: dict[str, Any] = {"cache": False}
-    else:
-        options = {"cache": True}
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": fastmath,
+        "cache": kernel_cache_dir is not None,
+    }
     # Numba reads the folder when it decorates; it is put back so that other users of Numba in
     # the same process keep theirs.
-    previous = config.CACHE_DIR
+    previous = _settings.CACHE_DIR
     if kernel_cache_dir is not None:
-        config.CACHE_DIR = str(kernel_cache_dir)
+        _settings.CACHE_DIR = str(kernel_cache_dir)
     try:
-        jit = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath, **options)
-        compiled: _F = jit(function)
+        compiled: _F = numba.njit(**options)(function)
     finally:
-        config.CACHE_DIR = previous
+        _settings.CACHE_DIR = previous
     return compiled
 
 
