@@ -12,6 +12,7 @@ import numpy as np
 from bgserver.kernels._jit import kernel
 from bgserver.kernels.cube import (
     GammonShares,
+    cubeful_utility,
     doubled,
     doublers,
     gammon_shares,
@@ -108,6 +109,21 @@ def cube_action(
         probabilities, state, table, efficiency
     )
     return classify(no_double, double_take, double_pass, beaver)
+
+
+@kernel
+def turn_utility(
+    probabilities: Probabilities, state: CubeState, table: MatchTable, efficiency: float
+) -> float:
+    """Utility for the player on roll who may double now, when both play the cube rightly.
+
+    This is what a position is worth to the player whose turn begins; `cubeful_utility` is its value
+    once he has decided not to double.
+    """
+    if not may_double(state):
+        return cubeful_utility(probabilities, state, table, efficiency)
+    no_double, double_take, double_pass, _ = cube_utilities(probabilities, state, table, efficiency)
+    return max(no_double, min(double_take, double_pass))
 
 
 @kernel

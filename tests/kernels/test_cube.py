@@ -412,10 +412,14 @@ def test_action_agrees_with_the_values(
     action = cube_actions.cube_action(position, state, TABLE, 0.68)
     if not cube.may_double(state):
         assert action == cube_actions.NO_CUBE
+        worth = cube_actions.turn_utility(position, state, TABLE, 0.68)
+        assert worth == cube.cubeful_utility(position, state, TABLE, 0.68)
         return
     values = cube_actions.cube_utilities(position, state, TABLE, 0.68)
     no_double, take, passed = values[:3]
     assert cube_actions.is_double(action) == (min(take, passed) >= no_double)
+    worth = cube_actions.turn_utility(position, state, TABLE, 0.68)
+    assert worth == max(no_double, min(take, passed))
     answer = cube_actions.take_action(position, state, TABLE, 0.68)
     assert (answer == cube_actions.PASS) == (take > passed)
 
