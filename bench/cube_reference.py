@@ -118,7 +118,9 @@ def report(name: str, chosen: list[tuple[Decision, Values]]) -> None:
     columns = []
     for kind in ("money", "match", ""):
         losses = [entry.losses(values) for entry, values in chosen if entry.kind.startswith(kind)]
-        columns += [f"{1000 * statistics.fmean(column):7.2f}" for column in zip(*losses)]
+        columns += [
+            f"{1000 * statistics.fmean(column):7.2f}" for column in zip(*losses, strict=True)
+        ]
     print(f"{name:>24} {' '.join(columns)}")
 
 

@@ -52,9 +52,11 @@ _MAX_FILE_BYTES = 4 << 20
 _ROUNDING = 0.005
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MatchEquityTable:
     """Match winning chances of equal players at every score between two games.
+
+    Tables compare by identity.
 
     Use `from_figures`, `default_met`, `load_met` or `load_met_xml`; they validate.
     """
@@ -105,7 +107,7 @@ class MatchEquityTable:
         return int(self.table.pre.shape[0])
 
     def extended(self, length: int) -> MatchEquityTable:
-        """This table if it covers matches to `length` points, otherwise a longer one.
+        """This table if it covers matches to `length` points, otherwise one that does.
 
         Raises:
             InvalidInputError: `length` is not in 1..`MAX_LENGTH`.
@@ -113,8 +115,11 @@ class MatchEquityTable:
         _check_length(length)
         if length <= self.length:
             return self
-        table = _extended(self.table.pre, self.table.post, length)
-        return MatchEquityTable(self.name, self.source, self.published_length, table)
+        # Few different sizes, so that the cache serves all lengths.
+        size = self.length
+        while size < length:
+            size *= 2
+        return _extended_met(self, min(size, MAX_LENGTH))
 
     def mwc(self, away: int, away_opponent: int, *, post_crawford: bool = False) -> float:
         """Match winning chance of a player `away` points from winning, between two games.
@@ -171,6 +176,12 @@ def match_chances(table: MatchEquityTable, match: MatchScore, points: int, *, wo
         opponent -= points
     over = own <= 0 or opponent <= 0
     return table.mwc(own, opponent, post_crawford=late and not over)
+
+
+@functools.lru_cache(maxsize=32)
+def _extended_met(met: MatchEquityTable, length: int) -> MatchEquityTable:
+    table = _extended(met.table.pre, met.table.post, length)
+    return MatchEquityTable(met.name, met.source, met.published_length, table)
 
 
 @functools.cache
