@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bgserver.engine.position import Dice, Position
 
-__all__ = ["explain_illegal_steps", "point_name"]
+__all__ = ["explain_illegal_steps", "point_name", "traps_all"]
 
 _HEAD = 24
 _HOME = 6
@@ -192,7 +192,7 @@ def _step_fault(turn: _Turn, source: int, target: int, number: int, field: str) 
         if source == _HEAD and turn.head_left == 0:
             message = f"{name}: no further checker may leave the head in this turn"
             return Fault(field, "HEAD_LIMIT", message)
-        if _traps_all(_moved(turn, source, target, number).points):
+        if traps_all(_moved(turn, source, target, number).points):
             message = f"{name} makes a block of six with every opposing checker behind it"
             return Fault(field, "PRIME_TRAPS_ALL", message)
     return None
@@ -217,8 +217,11 @@ def _moved(turn: _Turn, source: int, target: int, number: int) -> _Turn:
     )
 
 
-def _traps_all(points: tuple[int, ...]) -> bool:
-    """True if six successive points of the opponent's path are held and nobody is past them."""
+def traps_all(points: Sequence[int]) -> bool:
+    """True if a Long Nardy board of 26 counts breaks the prime rule (7.7, 7.8).
+
+    Six successive points of the opponent's path are held and no opposing checker is past them.
+    """
     if sum(-count for count in points if count < 0) < 15:
         return False  # the opponent bears off already (7.7)
     by_opponent = [points[nardy_opposite(point)] for point in range(1, 25)]

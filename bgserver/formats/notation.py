@@ -28,7 +28,7 @@ from bgserver.engine.errors import (
 )
 from bgserver.engine.plays import legal_plays, step_graph
 from bgserver.engine.position import BAR, OFF, Variant
-from bgserver.engine.refusals import explain_illegal_steps, point_name
+from bgserver.engine.refusals import explain_illegal_steps, point_name, traps_all
 from bgserver.formats._text import shown
 
 if TYPE_CHECKING:
@@ -65,11 +65,14 @@ def format_play(play: Play, position: Position) -> str:
     if not play.steps:
         return CANNOT_MOVE
     steps = [(step.source, step.target) for step in play.steps]
+    from_the_back = sorted(steps, reverse=True)
     hits: set[int] = set()
     if position.variant is Variant.BACKGAMMON:
-        # There any order can be made from the back; the prime rule of Long Nardy can forbid that.
-        steps.sort(reverse=True)
         hits = {target for _, target in steps if target != OFF and position.points[target] == -1}
+        steps = from_the_back
+    elif not _meets_prime(position, from_the_back):
+        # Any legal steps can be made from the back, unless the prime rule forbids one then.
+        steps = from_the_back
     chains = Counter(_chains(steps))
     ends = {chain[-1] for chain in chains}
     moves = []
@@ -85,6 +88,18 @@ def format_play(play: Play, position: Position) -> str:
                 hits.remove(point)
         moves.append((-chain[0], -chain[-1], text + (f"({count})" if count > 1 else "")))
     return " ".join(text for _, _, text in sorted(moves))
+
+
+def _meets_prime(position: Position, steps: Iterable[tuple[int, int]]) -> bool:
+    """True if one of the boards on the way breaks Long Nardy's prime rule."""
+    points = list(position.points)
+    for source, target in steps:
+        points[source] -= 1
+        if target != OFF:
+            points[target] += 1
+        if traps_all(points):
+            return True
+    return False
 
 
 def _chains(steps: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:

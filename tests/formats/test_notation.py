@@ -130,6 +130,19 @@ def test_a_hit_is_shown_where_a_checker_stays_rather_than_on_the_way() -> None:
     assert canonical("6/5 6/5/4 6/5", MIDDLE, (1, 1)) == "6/5*(2) 6/4"
 
 
+def test_a_walk_that_the_prime_rule_forbids_is_not_joined() -> None:
+    # 24/20 by one checker would make a block of six on 22: another must make room first.
+    position = Position(
+        (0, 1, -1, -1, -1, -6, -1, -1, -1, -1, 0, -1, -1, 4, 2, 0, 0, 0, 0, 0, 3, 1, 0, 1, 3, 0),
+        Variant.LONG_NARDY,
+    )
+    assert reasons("24/20", position, (1, 1)) == ["PRIME_TRAPS_ALL"]
+    texts = [format_play(play, position) for play in legal_plays(position, Dice(1, 1))]
+    assert "24/20" not in texts
+    assert "24/21 21/20" in texts
+    assert canonical("21/20 24/21", position, (1, 1)) == "24/21 21/20"
+
+
 SPELLINGS = [
     (START, (3, 1), "8/5 6/5", ["6/5 8/5", "8/5,6/5", " 8/5 ,  6/5 ", "8 / 5  6/ 5", "8/5\t6/5\n"]),
     (START, (6, 5), "24/13", ["24/18/13", "24/18 18/13", "18/13 24/18", "24/13"]),
@@ -323,10 +336,10 @@ def check_round_trips(variant: Variant, *, positions: int, plays_of_each: int) -
 
 @pytest.mark.parametrize("variant", list(Variant))
 def test_legal_plays_read_back_as_themselves(variant: Variant) -> None:
-    check_round_trips(variant, positions=2_000, plays_of_each=8)
+    check_round_trips(variant, positions=1_200, plays_of_each=8)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", list(Variant))
 def test_every_legal_play_reads_back_as_itself(variant: Variant) -> None:
-    check_round_trips(variant, positions=10_000, plays_of_each=1_000)
+    check_round_trips(variant, positions=2_000, plays_of_each=1_000)
