@@ -30,7 +30,7 @@ from bgserver.engine.cube_rules import (
     double_refusals,
 )
 from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
-from bgserver.engine.met import DEFAULT_LENGTH, default_met
+from bgserver.engine.met import default_met
 from bgserver.engine.position import CubeOwner, GamePhase
 from bgserver.kernels import cube as kernels
 from bgserver.kernels import cube_actions
@@ -137,7 +137,7 @@ def advise_cube(
         probabilities: Five cubeless chances of the player on roll before the roll: win, win
             gammon or better, win backgammon, lose gammon or worse, lose backgammon.
         state: Cube, score, money rules and the board. Dice are ignored but for `refusals`.
-        met: Match equity table; the default is Kazaross-XG2.
+        met: Match equity table, extended if the match is longer; the default is Kazaross-XG2.
         efficiency: Cube efficiency, 0 (dead) to 1 (live); by default that of the position's class.
         raccoons: Money play: a beaver may be answered by turning the cube once more.
         raccoon_owner: Who owns the cube after a raccoon; required with `raccoons`.
@@ -278,20 +278,17 @@ def _question(
         check_cube_question(state, raccoons=raccoons, raccoon_owner=raccoon_owner)
     except InvalidInputError as error:
         faults.extend(error.faults)
-    if met is not None and state.match is not None and state.match.length > met.length:
-        message = f"the table ends at {met.length} points, got {state.match.length}"
-        faults.append(Fault("match.length", "SCORE_BEYOND_TABLE", message))
     if faults:
         raise InvalidInputError(faults)
     if state.position.is_finished or state.phase is not GamePhase.PLAYING:
         raise WrongMomentError(_GAME_OVER, "no game is being played")
-    if met is None:
-        length = DEFAULT_LENGTH if state.match is None else state.match.length
-        met = default_met(max(DEFAULT_LENGTH, length))
+    table = default_met() if met is None else met
+    if state.match is not None:
+        table = table.extended(state.match.length)
     return _Question(
         probabilities=_ordered(probabilities),
         state=cube_state(state),
-        table=met.table,
+        table=table.table,
         efficiency=position_efficiency(state.position) if efficiency is None else efficiency,
         raccoons=raccoons,
         raccoon_owner=raccoon_owner,

@@ -102,6 +102,18 @@ class GammonShares(NamedTuple):
     """Share of the losses that are backgammons."""
 
 
+class _CashPoints(NamedTuple):
+    """Live-cube cash points, each in that player's own winning chances; 1 where nothing is gained.
+
+    The doubled ones are those on a cube at twice the value.
+    """
+
+    own: float
+    opponent: float
+    own_doubled: float
+    opponent_doubled: float
+
+
 class _Stakes(NamedTuple):
     """Match winning chances of the player on roll when the game ends at one cube value."""
 
@@ -188,18 +200,13 @@ def _live_take_point(passed: float, lose: float, gain: float, reach: float) -> f
 
 
 @kernel
-def _match_cash_points(
-    shares: GammonShares, state: CubeState, table: MatchTable
-) -> tuple[float, float]:
-    """Live-cube cash points of (player on roll, opponent), each in that player's own chances.
-
-    1.0 for a player who can gain nothing by doubling.
-    """
+def _match_cash_points(shares: GammonShares, state: CubeState, table: MatchTable) -> _CashPoints:
+    """Cash points by recursion from the highest cube that can still matter."""
     top = state.value
     while (top < state.away_own or top < state.away_opponent) and 2 * top <= state.cap:
         top *= 2
-    cash_own = 1.0
-    cash_opponent = 1.0
+    cash_own = cash_opponent = 1.0
+    last_own = last_opponent = 1.0
     higher = _stakes(shares, state, table, top)
     value = top // 2
     while value >= state.value:
@@ -222,33 +229,38 @@ def _match_cash_points(
             else:
                 take = _live_take_point(stakes.passed, higher.lose, higher.win, 1.0)
             next_opponent = 1.0 - take
-        cash_own = next_own
-        cash_opponent = next_opponent
+        last_own, last_opponent = cash_own, cash_opponent
+        cash_own, cash_opponent = next_own, next_opponent
         higher = stakes
         value //= 2
-    return cash_own, cash_opponent
+    return _CashPoints(cash_own, cash_opponent, last_own, last_opponent)
 
 
 @kernel
-def _money_cash_points(win: float, lose: float, turns: int) -> tuple[float, float]:
-    """Live-cube cash points of (player on roll, opponent) with `turns` doublings left.
+def _money_cash_points(win: float, lose: float, state: CubeState) -> _CashPoints:
+    """Cash points by recursion from the cap.
 
     Args:
         win: Average points of a win on a cube at 1 (Janowski's W).
         lose: Average points of a loss (Janowski's L).
-        turns: How often the cube can still be turned; 0 gives (1, 1).
+        state: Cube value and cap.
     """
-    if turns <= 0:
-        return 1.0, 1.0
+    if 2 * state.value > state.cap:
+        return _CashPoints(1.0, 1.0, 1.0, 1.0)
     # The last turn leaves a dead cube; without a cap the recursion tends to Janowski's
     # (L + 1) / (W + L + 0.5).
     cash_own = 1.0 - (win - 0.5) / (win + lose)
     cash_opponent = 1.0 - (lose - 0.5) / (win + lose)
-    for _ in range(turns - 1):
-        next_own = 1.0 - cash_opponent * (win - 0.5) / (win + 1.0)
-        cash_opponent = 1.0 - cash_own * (lose - 0.5) / (lose + 1.0)
-        cash_own = next_own
-    return cash_own, cash_opponent
+    last_own = last_opponent = 1.0
+    win_slope = (win - 0.5) / (win + 1.0)
+    lose_slope = (lose - 0.5) / (lose + 1.0)
+    value = state.value
+    while 4 * value <= state.cap:
+        value *= 2
+        last_own, last_opponent = cash_own, cash_opponent
+        cash_own = 1.0 - last_opponent * win_slope
+        cash_opponent = 1.0 - last_own * lose_slope
+    return _CashPoints(cash_own, cash_opponent, last_own, last_opponent)
 
 
 @kernel
@@ -309,40 +321,42 @@ def may_double(state: CubeState) -> bool:
 
 
 @kernel
-def _money_utility(
-    chance: float, shares: GammonShares, state: CubeState, efficiency: float
+def _money_value(
+    chance: float,
+    shares: GammonShares,
+    state: CubeState,
+    efficiency: float,
+    cash_points: tuple[float, float],
 ) -> float:
-    win = 1.0 + shares.win_gammon + 2.0 * shares.win_backgammon
-    lose = 1.0 + shares.lose_gammon + 2.0 * shares.lose_backgammon
-    turns = 0
-    value = state.value
-    while 2 * value <= state.cap:
-        turns += 1
-        value *= 2
-    cash_own, cash_opponent = _money_cash_points(win, lose, turns)
-    if state.jacoby and state.owner == CENTERED:
-        # Gammons count after a take only: they move the cash points but not the stakes.
-        win = lose = 1.0
+    """Utility in money play; `cash_points` of (player on roll, opponent) at this cube value."""
+    win = lose = 1.0
+    if not state.jacoby or state.owner != CENTERED:
+        # With Jacoby gammons count after a take only: they move the cash points, not the stakes.
+        win += shares.win_gammon + 2.0 * shares.win_backgammon
+        lose += shares.lose_gammon + 2.0 * shares.lose_backgammon
     dead = chance * win - (1.0 - chance) * lose
     able = doublers(state)
     if able == 0:
         return dead * state.value
     stakes = _Stakes(win, -lose, 1.0, -1.0)
-    live = _live_value(chance, stakes, 1.0 - cash_opponent, cash_own, able)
+    live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
     return (efficiency * live + (1.0 - efficiency) * dead) * state.value
 
 
 @kernel
-def _match_utility(
-    chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
+def _match_value(
+    chance: float,
+    stakes: _Stakes,
+    state: CubeState,
+    efficiency: float,
+    cash_points: tuple[float, float],
 ) -> float:
-    stakes = _stakes(shares, state, table, state.value)
+    """Utility in match play; `cash_points` of (player on roll, opponent) at this cube value."""
     dead = chance * stakes.win + (1.0 - chance) * stakes.lose
     able = doublers(state)
     if able == 0:
         return 2.0 * dead - 1.0
-    cash_own, cash_opponent = _match_cash_points(shares, state, table)
-    live = _live_value(chance, stakes, 1.0 - cash_opponent, cash_own, able)
+    live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
     free_own = able & 1 == 1 and state.away_opponent <= state.value
     free_opponent = able & 2 == 2 and state.away_own <= state.value
     if free_own or free_opponent:
@@ -351,13 +365,60 @@ def _match_utility(
 
 
 @kernel
+def _cash_points(shares: GammonShares, state: CubeState, table: MatchTable) -> _CashPoints:
+    if state.away_own > 0:
+        return _match_cash_points(shares, state, table)
+    win = 1.0 + shares.win_gammon + 2.0 * shares.win_backgammon
+    lose = 1.0 + shares.lose_gammon + 2.0 * shares.lose_backgammon
+    return _money_cash_points(win, lose, state)
+
+
+@kernel
+def _value(
+    chance: float,
+    shares: GammonShares,
+    state: CubeState,
+    table: MatchTable,
+    efficiency: float,
+    cash_points: tuple[float, float],
+) -> float:
+    if state.away_own > 0:
+        stakes = _stakes(shares, state, table, state.value)
+        return _match_value(chance, stakes, state, efficiency, cash_points)
+    return _money_value(chance, shares, state, efficiency, cash_points)
+
+
+@kernel
 def position_utility(
     chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
 ) -> float:
     """`cubeful_utility` with the winning chance and the gammon shares given separately."""
-    if state.away_own > 0:
-        return _match_utility(chance, shares, state, table, efficiency)
-    return _money_utility(chance, shares, state, efficiency)
+    points = (1.0, 1.0)
+    if doublers(state) != 0:
+        found = _cash_points(shares, state, table)
+        points = (found.own, found.opponent)
+    return _value(chance, shares, state, table, efficiency, points)
+
+
+@kernel
+def double_utilities(
+    chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
+) -> tuple[float, float]:
+    """`position_utility` of a state in which a double is possible, and after a double and a take.
+
+    Faster than two separate calls: one recursion serves both.
+    """
+    found = _cash_points(shares, state, table)
+    no_double = _value(chance, shares, state, table, efficiency, (found.own, found.opponent))
+    double_take = _value(
+        chance,
+        shares,
+        doubled(state),
+        table,
+        efficiency,
+        (found.own_doubled, found.opponent_doubled),
+    )
+    return no_double, double_take
 
 
 @kernel
@@ -387,7 +448,7 @@ def cubeless_utility(probabilities: Probabilities, state: CubeState, table: Matc
     if state.away_own > 0:
         stakes = _stakes(shares, state, table, state.value)
         return 2.0 * (chance * stakes.win + (1.0 - chance) * stakes.lose) - 1.0
-    return _money_utility(chance, shares, state, 0.0)
+    return _money_value(chance, shares, state, 0.0, (1.0, 1.0))
 
 
 @kernel

@@ -13,6 +13,7 @@ from bgserver.kernels._jit import kernel
 from bgserver.kernels.cube import (
     GammonShares,
     cubeful_utility,
+    double_utilities,
     doubled,
     doublers,
     gammon_shares,
@@ -70,12 +71,11 @@ def cube_utilities(
     """
     chance = float(probabilities[0])
     shares = gammon_shares(probabilities)
-    no_double = position_utility(chance, shares, state, table, efficiency)
-    after = doubled(state)
-    double_take = position_utility(chance, shares, after, table, efficiency)
+    no_double, double_take = double_utilities(chance, shares, state, table, efficiency)
     beaver = False
     if beaver_allowed(state):
-        beavered = position_utility(chance, shares, doubled(after), table, efficiency)
+        beavered_state = doubled(doubled(state))
+        beavered = position_utility(chance, shares, beavered_state, table, efficiency)
         if beavered < double_take:
             beaver = True
             double_take = beavered
@@ -155,8 +155,8 @@ def _doubling_gain(
     chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
 ) -> float:
     """What a double that is taken gains against waiting."""
-    taken = position_utility(chance, shares, doubled(state), table, efficiency)
-    return taken - position_utility(chance, shares, state, table, efficiency)
+    no_double, taken = double_utilities(chance, shares, state, table, efficiency)
+    return taken - no_double
 
 
 @kernel
