@@ -34,7 +34,7 @@ class GrpcAdapter:
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._streams: set[asyncio.Task[Any]] = set()
+        self._waiting: set[asyncio.Task[Any]] = set()
         self._ending = False
 
     def handlers(
@@ -53,7 +53,8 @@ class GrpcAdapter:
     def end_streams(self) -> None:
         """End all streams with UNAVAILABLE, now and from now on."""
         self._ending = True
-        for task in self._streams:
+        # Those that are sending an answer just now see the flag when that is done.
+        for task in self._waiting:
             task.cancel()
 
     def _handler(self, method: BoundMethod) -> grpc.RpcMethodHandler[bytes, bytes]:
@@ -103,37 +104,46 @@ class GrpcAdapter:
             data: bytes | AsyncIterator[bytes], grpc_context: GrpcContext
         ) -> AsyncGenerator[bytes, None]:
             context, authorization = self._arrive(method, grpc_context)
-            task = asyncio.current_task()
+            task = cast("asyncio.Task[Any]", asyncio.current_task())
             admitted = False
             try:
                 gate.admit(authorization)
                 admitted = True
-                if task is not None:
-                    self._streams.add(task)
                 request = (
                     parse(method, data) if isinstance(data, bytes) else parse_stream(method, data)
                 )
                 async with aclosing(handler(request, context)) as replies:
-                    async for reply in replies:
+                    while (reply := await self._next(replies, task)) is not None:
                         yield _serialised(reply)
             except asyncio.CancelledError as error:
-                if not self._ending or task is None:
-                    gate.failed(context, error, streaming=True)
-                    raise
-                task.uncancel()
-                message = "the server is shutting down"
-                status = gate.failed(context, NotReadyError(message), streaming=True)
-                await _abort(grpc_context, status)
+                gate.failed(context, error, streaming=True)
+                raise
             except Exception as error:  # noqa: BLE001 -- translated for the caller, and logged
                 status = gate.failed(context, error, streaming=True)
                 await _abort(grpc_context, status)
             finally:
-                self._streams.discard(cast("asyncio.Task[Any]", task))
                 if admitted:
                     gate.leave()
             gate.succeeded(context, streaming=True)
 
         return serve
+
+    async def _next(
+        self, replies: AsyncGenerator[Reply, None], task: asyncio.Task[Any]
+    ) -> Reply | None:
+        """The next answer of a stream, None at its end; `NotReadyError` if streams must end."""
+        self._waiting.add(task)
+        try:
+            if not self._ending:
+                return await anext(replies, None)
+        except asyncio.CancelledError:
+            if not self._ending:
+                raise
+            task.uncancel()
+        finally:
+            self._waiting.discard(task)
+        message = "the server is shutting down"
+        raise NotReadyError(message)
 
     def _arrive(
         self, method: BoundMethod, grpc_context: GrpcContext

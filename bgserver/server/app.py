@@ -92,6 +92,9 @@ class BgServer:
         self.runtime = Runtime(config, self.pool)
         self.logger = make_logger(config)
         self.port = 0
+        """Where the server listens, once it does."""
+        self.metrics_port = 0
+        """Where the metrics are served, if they are."""
         self._loader = loader
         methods = bound_methods(self.runtime, extra)
         self._metrics = Metrics(methods)
@@ -138,6 +141,7 @@ class BgServer:
                 self._metrics_server, _ = self._metrics.listen(
                     self.config.host, self.config.metrics_port
                 )
+                self.metrics_port = self._metrics_server.server_port
             except OSError as error:
                 message = f"cannot serve metrics on port {self.config.metrics_port}: {error}"
                 raise ServerStartError(message) from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bgserver.server.engine_service import EngineServicer
 from bgserver.server.methods import bind
 from bgserver.server.rules_service import RulesServicer
+from bgserver.server.simulation_service import SimulationServicer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,4 +20,6 @@ __all__ = ["bound_methods"]
 
 def bound_methods(runtime: Runtime, extra: Iterable[Servicer] = ()) -> dict[str, BoundMethod]:
     """The methods of all services, and of further ones, by full name."""
-    return bind([RulesServicer(runtime), EngineServicer(runtime), *extra])
+    return bind(
+        [RulesServicer(runtime), EngineServicer(runtime), SimulationServicer(runtime), *extra]
+    )

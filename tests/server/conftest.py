@@ -35,9 +35,8 @@ def start_server(engine: Engine) -> Starter:
 
     @asynccontextmanager
     async def start(extra: Any = (), **settings: Any) -> AsyncIterator[BgServer]:
-        settings = {"port": 0, "threads": 2, "shutdown_grace_s": 2.0, "log_level": "error"} | (
-            settings
-        )
+        defaults = {"port": 0, "threads": 2, "shutdown_grace_s": 2.0, "log_level": "error"}
+        settings = {**defaults, **settings}
         server = BgServer(ServerConfig(**settings), loader=lambda *_: engine, extra=extra)
         await server.listen()
         await server.warm_up()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import grpc
 import pytest
@@ -53,6 +53,14 @@ def list_plays(first: int = 3, second: int = 1) -> rules_pb2.ListPlaysRequest:
     return rules_pb2.ListPlaysRequest(position=start(), dice=roll(first, second))
 
 
+async def call(channel: grpc.aio.Channel, path: str, data: bytes) -> bytes:
+    """Call a unary method with bytes that may be no message; `path` is `Rules/ListPlays`."""
+    service, method = path.split("/")
+    name = f"/bgserver.v1.{service}Service/{method}"
+    answer: bytes = await channel.unary_unary(name, bytes, bytes)(data)
+    return answer
+
+
 @dataclass
 class Failure:
     """A failed call."""
@@ -78,7 +86,8 @@ async def failing() -> AsyncIterator[Failure]:
 def _fill(failure: Failure, error: grpc.aio.AioRpcError) -> None:
     failure.code = error.code()
     failure.message = error.details() or ""
-    for key, value in error.trailing_metadata() or ():
+    metadata = cast("tuple[tuple[str, bytes], ...]", error.trailing_metadata() or ())
+    for key, value in metadata:
         if key != "grpc-status-details-bin":
             continue
         status = status_pb2.Status.FromString(value)

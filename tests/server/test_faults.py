@@ -1,0 +1,354 @@
+"""What clients are told about bad requests: code, reason and every fault with its field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import grpc
+import pytest
+
+from bgserver.engine.errors import EngineError
+from bgserver.server.errors import CATALOGUE, AuthenticationError
+from bgserver.v1 import common_pb2, engine_pb2, rules_pb2, simulation_pb2
+from tests.server.requests import START_XGID, board, call, failing, list_plays, roll, start, xgid
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+_START = list(start().position.points)
+_FINISHED = [0] * 19 + [-15] + [0] * 6
+_INVALID = grpc.StatusCode.INVALID_ARGUMENT
+
+
+def _points(**changes: int) -> common_pb2.PositionSource:
+    """The start with some counts changed, `p6=20` for point 6."""
+    points = list(_START)
+    for name, count in changes.items():
+        points[int(name[1:])] = count
+    return board(points)
+
+
+def _nardy(points: list[int]) -> common_pb2.PositionSource:
+    position = common_pb2.Position(points=points, variant=common_pb2.VARIANT_LONG_NARDY)
+    return common_pb2.PositionSource(position=position)
+
+
+def _state(**fields: Any) -> common_pb2.PositionSource:
+    position = common_pb2.Position(points=_START)
+    return common_pb2.PositionSource(state=common_pb2.GameState(position=position, **fields))
+
+
+def _plays(source: common_pb2.PositionSource | None, *dice: int) -> rules_pb2.ListPlaysRequest:
+    return rules_pb2.ListPlaysRequest(position=source, dice=roll(*dice) if dice else None)
+
+
+def _apply(notation: Any, *dice: int, steps: Any = None) -> rules_pb2.ApplyPlayRequest:
+    return rules_pb2.ApplyPlayRequest(
+        position=start(), dice=roll(*dice), notation=notation, steps=steps
+    )
+
+
+def _steps(*pairs: tuple[int, int]) -> rules_pb2.StepList:
+    return rules_pb2.StepList(
+        steps=[common_pb2.Step(source=source, target=target) for source, target in pairs]
+    )
+
+
+class Case(NamedTuple):
+    """A bad request and what the client is told."""
+
+    name: str
+    method: str
+    request: Message
+    faults: list[tuple[str, str]]
+    reason: str = "INVALID_INPUT"
+    code: grpc.StatusCode = _INVALID
+
+
+_XGID = "position.xgid"
+CASES = [
+    Case("nothing at all", "Rules/ListPlays", _plays(None), [("position", "POSITION_REQUIRED")]),
+    Case(
+        "25 numbers",
+        "Rules/ListPlays",
+        _plays(board(_START[:25]), 3, 1),
+        [("position.position.points", "WRONG_LENGTH")],
+    ),
+    Case(
+        "27 numbers",
+        "Rules/ListPlays",
+        _plays(board([*_START, 0]), 3, 1),
+        [("position.position.points", "WRONG_LENGTH")],
+    ),
+    Case(
+        "16 checkers of both sides",
+        "Rules/ListPlays",
+        _plays(_points(p6=6, p12=-6), 3, 1),
+        [
+            ("position.position.points", "TOO_MANY_OWN_CHECKERS"),
+            ("position.position.points", "TOO_MANY_OPPOSING_CHECKERS"),
+        ],
+    ),
+    Case(
+        "bars of the wrong side, and a bad die",
+        "Rules/ListPlays",
+        _plays(_points(p0=1, p25=-1, p1=0, p24=0), 3, 7),
+        [
+            ("position.position.points[0]", "BAR_SIGN"),
+            ("position.position.points[25]", "BAR_SIGN"),
+            ("dice.second", "DIE_OUT_OF_RANGE"),
+        ],
+    ),
+    Case(
+        "a number that no checker count can be",
+        "Rules/ListPlays",
+        _plays(_points(p6=2**31 - 1), 3, 1),
+        [("position.position.points", "TOO_MANY_OWN_CHECKERS")],
+    ),
+    Case(
+        "a bar in long nardy",
+        "Rules/ListPlays",
+        _plays(_nardy([-1] + [0] * 11 + [-14] + [0] * 11 + [15, 0]), 3, 1),
+        [("position.position.points[0]", "NO_BAR_IN_LONG_NARDY")],
+    ),
+    Case(
+        "an unknown game",
+        "Rules/ListPlays",
+        _plays(
+            common_pb2.PositionSource(
+                position=common_pb2.Position(
+                    points=_START,
+                    variant=9,  # type: ignore[arg-type]  # on purpose
+                )
+            ),
+            3,
+            1,
+        ),
+        [("position.position.variant", "UNKNOWN_VALUE")],
+    ),
+    Case("no dice", "Rules/ListPlays", _plays(start()), [("dice", "DICE_REQUIRED")]),
+    Case(
+        "dice of zeros",
+        "Rules/ListPlays",
+        _plays(start(), 0, 0),
+        [("dice.first", "DIE_OUT_OF_RANGE"), ("dice.second", "DIE_OUT_OF_RANGE")],
+    ),
+    Case(
+        "two different rolls",
+        "Rules/ListPlays",
+        _plays(xgid(START_XGID.replace(":00:", ":31:")), 6, 5),
+        [("dice", "DICE_CONTRADICT")],
+    ),
+    Case(
+        "an XGID with four faults",
+        "Rules/ListPlays",
+        _plays(xgid("XGID=-b----E-C---eE---c-e---PB-:0:2:1:71:0:0:0:0:6"), 3, 1),
+        [
+            (f"{_XGID}.position", "BAD_LETTER"),
+            (f"{_XGID}.cube_owner", "BAD_OWNER"),
+            (f"{_XGID}.dice", "BAD_DICE"),
+        ],
+    ),
+    Case(
+        "half an XGID",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(position=xgid("XGID=-b----E-C---eE---c-e----B-:0:0:1")),
+        [(_XGID, "FIELD_COUNT")],
+    ),
+    Case(
+        "a GNU ID that is too short",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(
+            position=common_pb2.PositionSource(gnu_id=common_pb2.GnuId(position_id="4HPwATDgc"))
+        ),
+        [("position.gnu_id.position_id", "WRONG_LENGTH")],
+    ),
+    Case(
+        "a state with an impossible cube and score",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(
+            position=_state(
+                cube=common_pb2.Cube(value=3),
+                match=common_pb2.MatchScore(length=5, on_roll=5, opponent=0),
+                jacoby=True,
+            )
+        ),
+        [
+            ("position.state.cube.value", "NOT_A_CUBE_VALUE"),
+            ("position.state.match", "SCORE_NOT_BELOW_LENGTH"),
+            ("position.state.jacoby", "JACOBY_IN_MATCH"),
+        ],
+    ),
+    Case(
+        "a level for simulations only",
+        "Engine/RankPlays",
+        engine_pb2.RankPlaysRequest(
+            position=start(), dice=roll(3, 1), level=common_pb2.LEVEL_RANDOM
+        ),
+        [("level", "UNSUPPORTED_LEVEL")],
+    ),
+    Case(
+        "an unknown level and no dice",
+        "Engine/RankPlays",
+        engine_pb2.RankPlaysRequest(
+            position=start(),
+            level=77,  # type: ignore[arg-type]  # on purpose
+        ),
+        [("dice", "DICE_REQUIRED"), ("level", "UNKNOWN_VALUE")],
+    ),
+    Case(
+        "no play",
+        "Rules/ApplyPlay",
+        _apply(None, 3, 1),
+        [("play", "PLAY_REQUIRED")],
+    ),
+    Case(
+        "notation that is none",
+        "Rules/ApplyPlay",
+        _apply("hello world", 3, 1),
+        [("notation", "BAD_SYNTAX"), ("notation", "BAD_SYNTAX")],
+    ),
+    Case(
+        "a blocked play",
+        "Rules/ApplyPlay",
+        _apply("24/18 13/12", 6, 5),
+        [("notation", "NO_SUCH_DIE")],
+        reason="ILLEGAL_PLAY",
+    ),
+    Case(
+        "a play that leaves a number out",
+        "Rules/ApplyPlay",
+        _apply("8/5", 3, 1),
+        [("notation", "MUST_USE_BOTH")],
+        reason="ILLEGAL_PLAY",
+    ),
+    Case(
+        "steps onto a blocked point",
+        "Rules/ApplyPlay",
+        _apply(None, 5, 1, steps=_steps((24, 19), (6, 5))),
+        [("steps.steps[0]", "BLOCKED")],
+        reason="ILLEGAL_PLAY",
+    ),
+    Case(
+        "steps off the board",
+        "Rules/ApplyPlay",
+        _apply(None, 5, 1, steps=_steps((30, 25))),
+        [
+            ("steps.steps[0].source", "OUT_OF_RANGE"),
+            ("steps.steps[0].target", "OUT_OF_RANGE"),
+        ],
+    ),
+    Case(
+        "plays of a finished game",
+        "Rules/ListPlays",
+        _plays(board(_FINISHED), 3, 1),
+        [],
+        reason="GAME_OVER",
+        code=grpc.StatusCode.FAILED_PRECONDITION,
+    ),
+    Case(
+        "evaluation of a finished game",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(position=board(_FINISHED)),
+        [],
+        reason="GAME_OVER",
+        code=grpc.StatusCode.FAILED_PRECONDITION,
+    ),
+    Case(
+        "an unknown preset, no games, an unknown level",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            preset="casino",
+            first=simulation_pb2.SimulationPlayer(
+                level=66,  # type: ignore[arg-type]  # on purpose
+            ),
+        ),
+        [
+            ("first.level", "UNKNOWN_VALUE"),
+            ("count", "OUT_OF_RANGE"),
+            ("preset", "UNKNOWN_PRESET"),
+        ],
+    ),
+    Case(
+        "rules that contradict each other",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            preset="money", count=1, rules=rules_pb2.Rules(crawford=True, raccoon=True)
+        ),
+        [
+            ("rules.crawford", "CRAWFORD_WITHOUT_MATCH"),
+            ("rules.raccoon", "RACCOON_NEEDS_BEAVER"),
+            ("rules.raccoon_owner", "RACCOON_OWNER_REQUIRED"),
+        ],
+    ),
+    Case(
+        "rules that the simulation does not play",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            preset="tournament", count=1, match_length=6, rules=rules_pb2.Rules(holland=True)
+        ),
+        [("rules.holland", "UNSUPPORTED_OPTION"), ("match_length", "LENGTH_NOT_ALLOWED")],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+async def test_bad_requests(channel: grpc.aio.Channel, case: Case) -> None:
+    data = case.request.SerializeToString()
+    async with failing() as failure:
+        if isinstance(case.request, simulation_pb2.SimulateRequest):
+            path = "/bgserver.v1.SimulationService/Simulate"
+            await channel.unary_stream(path, bytes, bytes)(data).read()
+        else:
+            await call(channel, case.method, data)
+    assert (failure.code, failure.reason, failure.domain) == (case.code, case.reason, "bgserver")
+    assert failure.faults == case.faults
+    for field, _ in case.faults:
+        assert field in failure.message
+
+
+async def test_ambiguous_notation_names_the_results(channel: grpc.aio.Channel) -> None:
+    # 24/16 passes over 20 or 21 ... with 5-3: 13/5 may hit on 8 or on 10.
+    points = [0, 0, 0, 0, 0, 0, 5, 0, -1, 0, -1, 0, 0, 5, 0, 0, 0, 0, -5, -5, 0, 0, 0, 0, 2, 0]
+    request = rules_pb2.ApplyPlayRequest(position=board(points), dice=roll(5, 3), notation="13/5")
+    async with failing() as failure:
+        await call(channel, "Rules/ApplyPlay", request.SerializeToString())
+    assert failure.code == _INVALID
+    assert failure.reason == "AMBIGUOUS_PLAY"
+    assert len(failure.faults) == 2
+
+
+async def test_bytes_that_are_no_message(channel: grpc.aio.Channel) -> None:
+    async with failing() as failure:
+        await call(channel, "Rules/ListPlays", b"\xff\xff\xff\xff")
+    assert failure.code == _INVALID
+    assert failure.faults == [("", "MALFORMED_MESSAGE")]
+
+
+async def test_an_unknown_method(channel: grpc.aio.Channel) -> None:
+    async with failing() as failure:
+        await call(channel, "Rules/Cheat", b"")
+    assert failure.code == grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_hundreds_of_faults_still_arrive(channel: grpc.aio.Channel) -> None:
+    steps = _steps(*[(99, 99)] * 500)
+    async with failing() as failure:
+        await call(channel, "Rules/ApplyPlay", _apply(None, 3, 1, steps=steps).SerializeToString())
+    assert failure.code == _INVALID
+    assert failure.faults[0] == ("steps.steps[0].source", "OUT_OF_RANGE")
+    assert failure.faults[-1] == ("", "MORE_FAULTS")
+
+
+async def test_the_server_answers_after_all_that(channel: grpc.aio.Channel) -> None:
+    data = await call(channel, "Rules/ListPlays", list_plays().SerializeToString())
+    assert len(rules_pb2.ListPlaysResponse.FromString(data).plays) == 16
+
+
+def _classes(root: type[EngineError]) -> set[type[EngineError]]:
+    return {root}.union(*map(_classes, root.__subclasses__()))
+
+
+def test_every_engine_error_is_in_the_catalogue() -> None:
+    assert _classes(EngineError) == CATALOGUE.keys()
+    assert AuthenticationError in CATALOGUE
