@@ -136,15 +136,13 @@ def traps_all(board: Sequence[int]) -> bool:
     own points 13..24 and then 1..12. Six held points in a row with no opposing checker met
     before them have every opposing checker behind them.
     """
-    if opposing_in_play(board) < 15:  # the opponent has begun to bear off
-        return False
     in_a_row = 0
     for count in (*board[13:25], *board[1:13]):
         if count < 0:
             return False
         in_a_row = in_a_row + 1 if count > 0 else 0
         if in_a_row == 6:
-            return True
+            return opposing_in_play(board) == 15  # else the opponent has begun to bear off
     return False
 
 
@@ -155,34 +153,36 @@ def head_allowance(dice: tuple[int, int], *, first_turn: bool) -> int:
     return 1
 
 
-def legal_steps(board: Sequence[int], die: int, variant: str, head_left: int = 1) -> list[Step]:
-    """All single steps with `die` that are legal in themselves.
+def is_legal_step(board: Sequence[int], step: Step, variant: str, head_left: int = 1) -> bool:
+    """True if a step is legal in itself.
 
     `head_left` says how many checkers may still leave the head (Long Nardy only).
     """
+    source, target, die = step
+    if board[source] <= 0 or target != (source - die if source > die else OFF):
+        return False
+    if board[BAR] > 0 and source != BAR:  # 2.17; Long Nardy has no bar
+        return False
+    if target == OFF:
+        if not may_bear_off(board, source, die):
+            return False
+    elif is_blocked(board, target, variant):
+        return False
+    if variant == LONG_NARDY:
+        if source == HEAD and head_left == 0:
+            return False
+        if traps_all(after_step(board, source, target)):  # 7.9: after every single step
+            return False
+    return True
+
+
+def legal_steps(board: Sequence[int], die: int, variant: str, head_left: int = 1) -> list[Step]:
+    """All single steps with `die` that are legal in themselves, from the highest source down."""
     if is_over(board):
         return []
-    if variant == BACKGAMMON and board[BAR] > 0:  # 2.17
-        sources = [BAR]
-    else:
-        sources = [point for point in range(24, 0, -1) if board[point] > 0]
-    steps = []
-    for source in sources:
-        target = source - die
-        if target >= 1:
-            if is_blocked(board, target, variant):
-                continue
-        else:
-            target = OFF
-            if not may_bear_off(board, source, die):
-                continue
-        if variant == LONG_NARDY:
-            if source == HEAD and head_left == 0:
-                continue
-            if traps_all(after_step(board, source, target)):  # 7.9: after every single step
-                continue
-        steps.append((source, target, die))
-    return steps
+    sources = [point for point in range(BAR, 0, -1) if board[point] > 0]
+    steps = [(source, max(source - die, OFF), die) for source in sources]
+    return [step for step in steps if is_legal_step(board, step, variant, head_left)]
 
 
 # --- whole plays (2.8 to 2.12) -------------------------------------------------------------------
@@ -294,9 +294,8 @@ def is_legal_play(
     left = numbers_to_play(dice)
     head_left = head_allowance(dice, first_turn=first_turn)
     for source, target, die in steps:
-        if die not in left or (source, target, die) not in legal_steps(
-            now, die, variant, head_left
-        ):
+        step = (source, target, die)
+        if die not in left or not is_legal_step(now, step, variant, head_left):
             return False
         now = after_step(now, source, target)
         left = without(left, die)
