@@ -14,6 +14,11 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
 
+from bgserver.engine.evaluator import Engine
+from bgserver.engine.levels import Level
+from bgserver.engine.position import Variant
+from bgserver.engine.simulation import SimulationSpec, play_unit
+from bgserver.engine.work import run
 from bgserver.server.adapter import GrpcAdapter
 from bgserver.server.gate import Gate
 from bgserver.server.log import make_logger
@@ -26,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
-    from bgserver.engine.evaluator import Engine
     from bgserver.server.config import ServerConfig
     from bgserver.server.methods import Servicer
 
@@ -59,10 +63,20 @@ def load_engine(config: ServerConfig, progress: Progress) -> Engine:
     Raises:
         DataError: A weights or table file is damaged.
     """
-    from bgserver.engine.evaluator import Engine  # noqa: PLC0415 -- compiles; only when needed
-
     engine = Engine.load(weights=config.weights, met=config.match_equity_table, progress=progress)
     engine.warm_up(progress)
+    progress("simulation", 1.0)
+    for variant in Variant:
+        for match_length in (None, 3):
+            spec = SimulationSpec(
+                variant=variant,
+                match_length=match_length,
+                cube=variant is Variant.BACKGAMMON,
+                count=1,
+                seed=1,
+                levels=(Level.STATIC, Level.RANDOM),
+            )
+            run(play_unit(engine, spec, 0))
     return engine
 
 

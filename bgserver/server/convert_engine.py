@@ -150,7 +150,8 @@ def read_batch(
     if variant is None or level is None:
         message = "a batch without faults was not read"
         raise AssertionError(message)
-    points = np.frombuffer(request.points, dtype=np.int8).reshape(rows, _WIDTH)
+    # A copy, for kernels are compiled for arrays that can be written.
+    points = np.frombuffer(request.points, dtype=np.int8).reshape(rows, _WIDTH).copy()
     return points, variant, level
 
 

@@ -96,6 +96,10 @@ class LocalTransport:
         self._thread.join()
         self._loop.close()
 
+    def wait_idle(self) -> None:
+        """Wait until nothing is computed any more."""
+        self._on_loop(self._pool.wait_idle())
+
     def unary(self, name: str, request: Message, timeout_s: float | None = None) -> Message:
         """Call a unary method.
 
