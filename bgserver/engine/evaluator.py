@@ -24,6 +24,7 @@ from bgserver.engine.weights import Weights, load_weights
 from bgserver.engine.work import run
 from bgserver.kernels import cube as cube_kernels
 from bgserver.kernels import evaluate, search
+from bgserver.kernels.cube_actions import turn_utility
 from bgserver.kernels.evaluate import Evaluator
 from bgserver.kernels.features import CLASS_NAMES
 from bgserver.kernels.moves import turn_board
@@ -55,7 +56,8 @@ class Evaluation:
     cubeless_equity: float
     """Cubeless money equity in points, cube at 1."""
     cubeful_equity: float
-    """Equity with cube and score, in points of the present cube (normalised in a match)."""
+    """Equity with cube and score when both play the cube rightly, in points of the present cube
+    (normalised in a match)."""
     match_winning_chances: float | None
     """With cube and score, 0..1; None in money play."""
     level: Level
@@ -418,7 +420,7 @@ class Engine:
             return _equity(chances), None
         cube, table = cube_state(state), self.match_table(state)
         efficiency = cube_kernels.cube_efficiency(board_array(state.position))
-        utility = float(cube_kernels.cubeful_utility(chances, cube, table, efficiency))
+        utility = float(turn_utility(chances, cube, table, efficiency))
         equity = float(cube_kernels.normalised(utility, cube, table))
         return equity, None if state.match is None else 0.5 * (utility + 1.0)
 

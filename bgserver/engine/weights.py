@@ -1,9 +1,8 @@
 """The weights file: one for each game, checked completely before it is used.
 
-A file is a NumPy `.npz` archive (its parts carry checksums) with the arrays of
-`bgserver.kernels.network.Networks` and a JSON text `meta`: format, game, version, origin. The
-first layer is kept as raw sparse units, [c, 2, 26, 4, width1], and folded into rows by checker
-count on loading.
+A file is a NumPy `.npz` archive (its parts carry checksums) with the arrays of `RawWeights`, as
+they were trained, and a JSON text `meta`: format, game, version, origin. On loading the sparse
+units of the first layer are folded into one row for each number of checkers.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,10 +28,29 @@ if TYPE_CHECKING:
 
     from bgserver.engine.position import Variant
 
-__all__ = ["FORMAT", "Weights", "fold_units", "load_weights", "save_weights"]
+__all__ = ["FORMAT", "RawWeights", "Weights", "fold_units", "load_weights", "save_weights"]
 
 FORMAT = "bgserver-weights/1"
 _MAX_FILE_BYTES = 64 << 20
+
+
+class RawWeights(NamedTuple):
+    """The networks of one game as they are trained, one for each position class c."""
+
+    units: NDArray[np.float32]
+    """[c, 2, 26, 4, width1]: side (own, opponent), own number (25 = bar), unit."""
+    w_dense: NDArray[np.float32]
+    """[c, N_DENSE, width1]."""
+    b1: NDArray[np.float32]
+    """[c, width1]."""
+    w2: NDArray[np.float32]
+    """[c, width1, width2]."""
+    b2: NDArray[np.float32]
+    """[c, width2]."""
+    w3: NDArray[np.float32]
+    """[c, width2, 5]."""
+    b3: NDArray[np.float32]
+    """[c, 5]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +63,21 @@ class Weights:
     """Version of the weights, for example `1`."""
     origin: str
     """How they were made, in one sentence."""
-    raw: Networks
-    """Raw weights; `table` holds units, float32[c, 2, 26, 4, width1]."""
+    raw: RawWeights
+    """The arrays."""
 
     def networks(self) -> Networks:
         """The networks in the form that the evaluator reads."""
-        return self.raw._replace(table=fold_units(self.raw.table, self.variant))
+        raw = self.raw
+        return Networks(
+            table=fold_units(raw.units, self.variant),
+            w_dense=raw.w_dense,
+            b1=raw.b1,
+            w2=np.ascontiguousarray(raw.w2.transpose(0, 2, 1)),
+            b2=raw.b2,
+            w3=np.ascontiguousarray(raw.w3.transpose(0, 2, 1)),
+            b3=raw.b3,
+        )
 
 
 def fold_units(units: NDArray[np.float32], variant: Variant) -> NDArray[np.float32]:
@@ -90,10 +117,10 @@ def load_weights(path: Path, variant: Variant) -> Weights:
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(_problem(path, "truncated or not a weights file")) from error
     meta = _read_meta(path, parts, variant)
-    missing = [name for name in Networks._fields if name not in parts]
+    missing = [name for name in RawWeights._fields if name not in parts]
     if missing:
         raise DataError(_problem(path, f"lacks {', '.join(missing)}"))
-    raw = Networks(*(np.ascontiguousarray(parts[name]) for name in Networks._fields))
+    raw = RawWeights(*(np.ascontiguousarray(parts[name]) for name in RawWeights._fields))
     _check_arrays(path, raw)
     return Weights(variant, str(meta.get("version", "")), str(meta.get("origin", "")), raw)
 
@@ -118,13 +145,15 @@ def _read_meta(
     return meta
 
 
-def _check_arrays(path: Path, raw: Networks) -> None:
+def _check_arrays(path: Path, raw: RawWeights) -> None:
     if raw.b1.ndim != 2 or raw.b2.ndim != 2:
         raise DataError(_problem(path, "has biases of the wrong shape"))
     width1 = raw.b1.shape[1]
     width2 = raw.b2.shape[1]
+    if width2 % 4 != 0:
+        raise DataError(_problem(path, f"second layer of {width2}, expected a multiple of 4"))
     shapes: dict[str, tuple[int, ...]] = {
-        "table": (N_CLASSES, 2, 26, UNITS_PER_POINT, width1),
+        "units": (N_CLASSES, 2, 26, UNITS_PER_POINT, width1),
         "w_dense": (N_CLASSES, N_DENSE, width1),
         "b1": (N_CLASSES, width1),
         "w2": (N_CLASSES, width1, width2),

@@ -114,7 +114,7 @@ def evaluate_children(boards, count, parent, variant, evaluator, scratch, out):
             scratch.parent_ready[c] = True
         update(board, parent, variant, networks.table[c], scratch.parent[c], scratch.hidden1)
         dense_features(board, variant, scratch.dense)
-        forward(scratch.hidden1, scratch.dense, c, networks, scratch.hidden2, out[row])
+        forward(c, networks, scratch, out[row])
         make_sane(board, variant, c, out[row])
 
 
@@ -142,7 +142,7 @@ def evaluate_board(board, variant, evaluator, scratch, out):
             return
     accumulate(board, variant, networks.table[c], scratch.hidden1)
     dense_features(board, variant, scratch.dense)
-    forward(scratch.hidden1, scratch.dense, c, networks, scratch.hidden2, out)
+    forward(c, networks, scratch, out)
     make_sane(board, variant, c, out)
 
 

@@ -244,10 +244,7 @@ def _shots(movers, bar, blocked, blots, out, at):
                 if hits & (hits - _ONE):
                     two_rolls += weight
                 # The lowest point in the hitter's numbering is the blot that has come farthest.
-                lowest = 1
-                while not (hits >> np.uint64(lowest)) & _ONE:
-                    lowest += 1
-                loss += weight * (25 - lowest)
+                loss += weight * (25 - highest_bit(hits & (~hits + _ONE)))
     out[at] = any_rolls / 36.0
     out[at + 1] = two_rolls / 36.0
     out[at + 2] = loss / (36.0 * 24.0)
@@ -277,10 +274,10 @@ def _escape_features(checkers, back_limit, blocked, out, at):
     total = 0.0
     count = 0
     point = rear
+    ahead = _reverse24(blocked)  # bit q = point 25 - q, so that the nearest points come first
     while point > back_limit:
         if (checkers >> np.uint64(point)) & _ONE:
-            # Distances 1..12 ahead as bits 0..11: reverse so that the nearest comes first.
-            ahead = _reverse24(blocked)  # bit q = point 25 - q
+            # Distances 1..12 ahead as bits 0..11.
             mask = (ahead >> np.uint64(26 - point)) & np.uint64(0xFFF)
             chance = _ESCAPES[mask]
             if point == rear:
@@ -437,15 +434,18 @@ def _blocks_ahead(made, runner):
         runner: Number of the rearmost checker in the runner's numbering; the points in front of
             it are those above 25 - runner in the blocker's.
     """
-    best = 0
+    first = np.uint64(max(1, 26 - runner))
+    return _longest_run((made >> first) << first) / 6.0
+
+
+@kernel
+def _longest_run(mask):
+    """Length of the longest run of set bits."""
     run = 0
-    for point in range(max(1, 26 - runner), 25):
-        if (made >> np.uint64(point)) & _ONE:
-            run += 1
-            best = max(best, run)
-        else:
-            run = 0
-    return best / 6.0
+    while mask:
+        mask &= mask >> _ONE
+        run += 1
+    return run
 
 
 @kernel
@@ -510,15 +510,7 @@ def _nardy_side(board, sign, turned, out, at):
     out[at + 13] = steps / 24.0
     out[at + 14] = blocked_numbers / 6.0
     out[at + 15] = 1.0 if total == 15 else 0.0
-    longest = 0
-    run = 0
-    for point in range(1, 25):
-        if (own >> np.uint64(point)) & _ONE:
-            run += 1
-            longest = max(longest, run)
-        else:
-            run = 0
-    out[at + 16] = longest / 6.0
+    out[at + 16] = _longest_run(own) / 6.0
     out[at + 17] = _popcount24(own) / 10.0
     return pips
 

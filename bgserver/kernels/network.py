@@ -49,7 +49,7 @@ N_OUTPUTS = 5
 
 
 class Networks(NamedTuple):
-    """The networks of one game, one for each position class c."""
+    """The networks of one game, one for each position class c, laid out for evaluation."""
 
     table: NDArray[np.float32]
     """[c, 2, 26, 16, width1]: row of side (own, opponent), own number (25 = bar), checkers."""
@@ -58,11 +58,11 @@ class Networks(NamedTuple):
     b1: NDArray[np.float32]
     """[c, width1]."""
     w2: NDArray[np.float32]
-    """[c, width1, width2]."""
+    """[c, width2, width1]: transposed, so that a unit of the second layer is one dot product."""
     b2: NDArray[np.float32]
-    """[c, width2]."""
+    """[c, width2]; width2 is a multiple of 4."""
     w3: NDArray[np.float32]
-    """[c, width2, 5]."""
+    """[c, 5, width2]: transposed."""
     b3: NDArray[np.float32]
     """[c, 5]."""
 
@@ -80,6 +80,10 @@ class NetworkScratch(NamedTuple):
     """[width2]."""
     dense: NDArray[np.float32]
     """[N_DENSE]."""
+    active: NDArray[np.int64]
+    """[N_DENSE + 3]: indexes of the dense features that are not 0, filled up to a multiple of 4."""
+    factors: NDArray[np.float32]
+    """[N_DENSE + 3]: their values, 0 for the filling."""
 
 
 def make_scratch(networks: Networks) -> NetworkScratch:
@@ -91,6 +95,8 @@ def make_scratch(networks: Networks) -> NetworkScratch:
         hidden1=np.zeros(width1, dtype=np.float32),
         hidden2=np.zeros(networks.b2.shape[1], dtype=np.float32),
         dense=np.zeros(N_DENSE, dtype=np.float32),
+        active=np.zeros(N_DENSE + 3, dtype=np.int64),
+        factors=np.zeros(N_DENSE + 3, dtype=np.float32),
     )
 
 
@@ -193,50 +199,70 @@ def update(board, parent, variant, table, parent_sum, out):
 
 
 @fast_kernel
-def forward(hidden1, dense, c, networks, hidden2, out):
+def forward(c, networks, scratch, out):
     """Run the network above the accumulator.
 
+    Loops take four rows at a time: each row alone would spend its time on loading and storing
+    the sums.
+
     Args:
-        hidden1: float32[width1]: the sum of table rows; overwritten by the activations.
-        dense: float32[N_DENSE].
         c: Position class.
         networks: The networks.
-        hidden2: float32[width2], written.
-        out: float32[5], written: raw outputs of the sigmoid.
+        scratch: `hidden1` holds the sum of table rows and `dense` the features; both layers'
+            activations are written.
+        out: float32[5], written.
     """
+    hidden1 = scratch.hidden1
+    hidden2 = scratch.hidden2
+    active = scratch.active
+    factors = scratch.factors
     width1 = hidden1.shape[0]
     width2 = hidden2.shape[0]
-    bias = networks.b1[c]
-    for j in range(width1):
-        hidden1[j] += bias[j]
+    zero = np.float32(0)
+    count = 0
     for i in range(N_DENSE):
-        value = dense[i]
+        value = scratch.dense[i]
         if value != 0:
-            row = networks.w_dense[c, i]
-            for j in range(width1):
-                hidden1[j] += value * row[j]
-    bias2 = networks.b2[c]
-    for k in range(width2):
-        hidden2[k] = bias2[k]
+            active[count] = i
+            factors[count] = value
+            count += 1
+    for i in range(count, count + 3):
+        active[i] = 0
+        factors[i] = 0
+    rows = networks.w_dense[c]
+    for i in range(0, count, 4):
+        row0, row1, row2, row3 = active[i], active[i + 1], active[i + 2], active[i + 3]
+        value0, value1, value2, value3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+        for j in range(width1):
+            hidden1[j] += (
+                value0 * rows[row0, j]
+                + value1 * rows[row1, j]
+                + value2 * rows[row2, j]
+                + value3 * rows[row3, j]
+            )
+    bias1 = networks.b1[c]
     for j in range(width1):
-        value = hidden1[j]
-        if value > 0:
-            row2 = networks.w2[c, j]
-            for k in range(width2):
-                hidden2[k] += value * row2[k]
-        else:
-            hidden1[j] = 0
+        hidden1[j] = max(hidden1[j] + bias1[j], zero)
+    units = networks.w2[c]
+    bias2 = networks.b2[c]
+    for k in range(0, width2, 4):
+        sum0 = sum1 = sum2 = sum3 = zero
+        for j in range(width1):
+            value = hidden1[j]
+            sum0 += value * units[k, j]
+            sum1 += value * units[k + 1, j]
+            sum2 += value * units[k + 2, j]
+            sum3 += value * units[k + 3, j]
+        hidden2[k] = max(sum0 + bias2[k], zero)
+        hidden2[k + 1] = max(sum1 + bias2[k + 1], zero)
+        hidden2[k + 2] = max(sum2 + bias2[k + 2], zero)
+        hidden2[k + 3] = max(sum3 + bias2[k + 3], zero)
+    last = networks.w3[c]
     for o in range(N_OUTPUTS):
-        out[o] = networks.b3[c, o]
-    for k in range(width2):
-        value = hidden2[k]
-        if value > 0:
-            for o in range(N_OUTPUTS):
-                out[o] += value * networks.w3[c, k, o]
-        else:
-            hidden2[k] = 0
-    for o in range(N_OUTPUTS):
-        out[o] = 1 / (1 + np.exp(-out[o]))
+        total = networks.b3[c, o]
+        for k in range(width2):
+            total += hidden2[k] * last[o, k]
+        out[o] = 1 / (1 + np.exp(-total))
 
 
 @kernel

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from bgserver.kernels._jit import kernel
-from bgserver.kernels.cube import (
-    cube_efficiency,
-    cubeful_utility,
-    cubeless_utility,
-    normalised,
-    turned,
-)
+from bgserver.kernels.cube import cube_efficiency, cubeless_utility, normalised, turned
+from bgserver.kernels.cube_actions import turn_utility
 from bgserver.kernels.moves import BACKGAMMON, turn_board
 from bgserver.kernels.network import flip, game_outcome
 
@@ -20,7 +15,7 @@ __all__ = ["worth_of_plays"]
 def worth_of_plays(boards, values, state, table, board, chances, out):
     """Write the cubeful equity and utility of the mover after each play (backgammon).
 
-    After a play the opponent is on roll with the cube as it stands.
+    After a play the opponent is on roll and may double.
 
     Args:
         boards: int8[n, 26], read only: boards after the plays, seen by the mover.
@@ -40,6 +35,6 @@ def worth_of_plays(boards, values, state, table, board, chances, out):
         else:
             flip(values[row], chances)
             turn_board(boards[row], BACKGAMMON, board)
-            utility = -cubeful_utility(chances, theirs, table, cube_efficiency(board))
+            utility = -turn_utility(chances, theirs, table, cube_efficiency(board))
         out[row, 0] = normalised(utility, state, table)
         out[row, 1] = utility

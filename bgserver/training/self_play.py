@@ -11,8 +11,8 @@ import numpy as np
 
 from bgserver.engine.plays import board_array, variant_code
 from bgserver.engine.position import Position, Variant
+from bgserver.engine.weights import RawWeights
 from bgserver.kernels.features import UNIT_VALUES
-from bgserver.kernels.network import Networks
 from bgserver.training.td import initial_weights, make_memory, play_training_games
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class SelfPlayPlan:
         return sum(games for games, _ in self.schedule)
 
 
-def save_checkpoint(path: Path, weights: Networks, games: int, seconds: float) -> None:
+def save_checkpoint(path: Path, weights: RawWeights, games: int, seconds: float) -> None:
     """Write raw weights and the number of games atomically."""
     part = path.with_suffix(".part")
     with part.open("wb") as file:
@@ -63,16 +63,16 @@ def save_checkpoint(path: Path, weights: Networks, games: int, seconds: float) -
     part.replace(path)
 
 
-def load_checkpoint(path: Path) -> tuple[Networks, int, float]:
+def load_checkpoint(path: Path) -> tuple[RawWeights, int, float]:
     """Read (raw weights, games played, seconds spent)."""
     with np.load(path) as data:
-        weights = Networks(*(data[name] for name in Networks._fields))
+        weights = RawWeights(*(data[name] for name in RawWeights._fields))
         return weights, int(data["games"]), float(data["seconds"])
 
 
 def run_self_play(
     plan: SelfPlayPlan, folder: Path, progress: Callable[[int, int], None] | None = None
-) -> Networks:
+) -> RawWeights:
     """Play the plan's games from the last checkpoint in `folder` on.
 
     Args:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bgserver.engine.weights import RawWeights
 from bgserver.kernels._jit import fast_kernel, kernel
 from bgserver.kernels.dice import random_bits, roll
 from bgserver.kernels.features import (
@@ -30,10 +31,8 @@ from bgserver.kernels.moves import (
 )
 from bgserver.kernels.network import (
     N_OUTPUTS,
-    Networks,
     equity,
     flip,
-    forward,
     game_outcome,
     make_sane,
     opposite,
@@ -78,16 +77,16 @@ def make_memory(width1: int, width2: int) -> TrainingMemory:
     )
 
 
-def initial_weights(width1: int, width2: int, seed: int) -> Networks:
-    """Random weights; `table` holds the raw units, float32[c, 2, 26, 4, width1]."""
+def initial_weights(width1: int, width2: int, seed: int) -> RawWeights:
+    """Random weights to begin with."""
     rng = np.random.default_rng(seed)
 
     def normal(shape: tuple[int, ...], scale: float) -> NDArray[np.float32]:
         return (rng.standard_normal(shape) * scale).astype(np.float32)
 
     active = 40  # sparse units that are usually on, for the scale of the first layer
-    return Networks(
-        table=normal((N_CLASSES, 2, 26, UNITS_PER_POINT, width1), (1 / active) ** 0.5),
+    return RawWeights(
+        units=normal((N_CLASSES, 2, 26, UNITS_PER_POINT, width1), (1 / active) ** 0.5),
         w_dense=normal((N_CLASSES, N_DENSE, width1), (1 / N_DENSE) ** 0.5),
         b1=np.zeros((N_CLASSES, width1), dtype=np.float32),
         w2=normal((N_CLASSES, width1, width2), (2 / width1) ** 0.5),
@@ -139,8 +138,55 @@ def _update_units(board, parent, variant, units, unit_values, parent_sum, out):
             _add_units(units[1, opposite(point, variant)], unit_values[-new], np.float32(1), out)
 
 
+@fast_kernel
+def _forward(hidden1, dense, c, weights, hidden2, out):
+    """Run the network above the sparse units; leaves the activations for `_learn`.
+
+    Args:
+        hidden1: float32[width1]: the sum of the sparse units; overwritten by the activations.
+        dense: float32[N_DENSE].
+        c: Position class.
+        weights: `RawWeights`.
+        hidden2: float32[width2], written.
+        out: float32[5], written.
+    """
+    width1 = hidden1.shape[0]
+    width2 = hidden2.shape[0]
+    bias = weights.b1[c]
+    for j in range(width1):
+        hidden1[j] += bias[j]
+    for i in range(N_DENSE):
+        value = dense[i]
+        if value != 0:
+            row = weights.w_dense[c, i]
+            for j in range(width1):
+                hidden1[j] += value * row[j]
+    bias2 = weights.b2[c]
+    for k in range(width2):
+        hidden2[k] = bias2[k]
+    for j in range(width1):
+        value = hidden1[j]
+        if value > 0:
+            row2 = weights.w2[c, j]
+            for k in range(width2):
+                hidden2[k] += value * row2[k]
+        else:
+            hidden1[j] = 0
+    for o in range(N_OUTPUTS):
+        out[o] = weights.b3[c, o]
+    for k in range(width2):
+        value = hidden2[k]
+        if value > 0:
+            for o in range(N_OUTPUTS):
+                out[o] += value * weights.w3[c, k, o]
+        else:
+            hidden2[k] = 0
+    for o in range(N_OUTPUTS):
+        out[o] = 1 / (1 + np.exp(-out[o]))
+
+
 @kernel
-def _evaluate_plays(count, parent, variant, networks, unit_values, memory):
+def _evaluate_plays(count, parent, variant, weights, unit_values, memory):
     """Evaluate the boards in memory.plays into memory.values; return the index of the best."""
     memory.parent_ready[:] = False
     best = 0
@@ -153,7 +199,7 @@ def _evaluate_plays(count, parent, variant, networks, unit_values, memory):
             write_outcome(value, out)
         else:
             c = position_class(board, variant)
-            units = networks.table[c]
+            units = weights.units[c]
             if not memory.parent_ready[c]:
                 _sum_units(parent, variant, units, unit_values, memory.parent[c])
                 memory.parent_ready[c] = True
@@ -161,7 +207,7 @@ def _evaluate_plays(count, parent, variant, networks, unit_values, memory):
                 board, parent, variant, units, unit_values, memory.parent[c], memory.hidden1
             )
             dense_features(board, variant, memory.dense)
-            forward(memory.hidden1, memory.dense, c, networks, memory.hidden2, out)
+            _forward(memory.hidden1, memory.dense, c, weights, memory.hidden2, out)
             make_sane(board, variant, c, out)
         worth = equity(out)
         if worth > best_equity:
@@ -193,16 +239,16 @@ def _learn_units(board, variant, units, unit_values, step, delta1):
 
 
 @fast_kernel
-def _learn(board, variant, target, rate, networks, unit_values, memory):
+def _learn(board, variant, target, rate, weights, unit_values, memory):
     """One step of gradient descent on one board towards a target, float32[5]."""
     c = position_class(board, variant)
-    units = networks.table[c]
+    units = weights.units[c]
     out = memory.values[0]
     hidden1 = memory.hidden1
     hidden2 = memory.hidden2
     _sum_units(board, variant, units, unit_values, hidden1)
     dense_features(board, variant, memory.dense)
-    forward(hidden1, memory.dense, c, networks, hidden2, out)
+    _forward(hidden1, memory.dense, c, weights, hidden2, out)
     width1 = hidden1.shape[0]
     width2 = hidden2.shape[0]
     delta1 = memory.delta1
@@ -211,19 +257,19 @@ def _learn(board, variant, target, rate, networks, unit_values, memory):
         delta2[k] = 0
     for o in range(N_OUTPUTS):
         error = out[o] - target[o]
-        networks.b3[c, o] -= rate * error
+        weights.b3[c, o] -= rate * error
         for k in range(width2):
-            delta2[k] += error * networks.w3[c, k, o]
-            networks.w3[c, k, o] -= rate * error * hidden2[k]
+            delta2[k] += error * weights.w3[c, k, o]
+            weights.w3[c, k, o] -= rate * error * hidden2[k]
     for k in range(width2):
         if hidden2[k] <= 0:
             delta2[k] = 0
-        networks.b2[c, k] -= rate * delta2[k]
+        weights.b2[c, k] -= rate * delta2[k]
     for j in range(width1):
         delta1[j] = 0
         value = hidden1[j]
         if value > 0:
-            row = networks.w2[c, j]
+            row = weights.w2[c, j]
             total = np.float32(0)
             step = rate * value
             for k in range(width2):
@@ -231,12 +277,12 @@ def _learn(board, variant, target, rate, networks, unit_values, memory):
                 row[k] -= step * delta2[k]
             delta1[j] = total
     for j in range(width1):
-        networks.b1[c, j] -= rate * delta1[j]
+        weights.b1[c, j] -= rate * delta1[j]
     for i in range(N_DENSE):
         value = memory.dense[i]
         if value != 0:
             factor = rate * value
-            row = networks.w_dense[c, i]
+            row = weights.w_dense[c, i]
             for j in range(width1):
                 row[j] -= factor * delta1[j]
     _learn_units(board, variant, units, unit_values, rate, delta1)
@@ -244,7 +290,7 @@ def _learn(board, variant, target, rate, networks, unit_values, memory):
 
 @kernel
 def play_training_games(
-    start, variant, seed, first_game, n_games, rate, networks, unit_values, memory
+    start, variant, seed, first_game, n_games, rate, weights, unit_values, memory
 ):
     """Play self-play games and learn from each; return the number of turns.
 
@@ -255,7 +301,7 @@ def play_training_games(
         first_game: Number of the first game; game k always has the same dice.
         n_games: How many.
         rate: float32: learning rate.
-        networks: Raw networks (`initial_weights`), changed.
+        weights: Raw weights (`initial_weights`), changed.
         unit_values: float32[16, 4]: `UNIT_VALUES[variant]`.
         memory: `TrainingMemory`.
     """
@@ -289,12 +335,12 @@ def play_training_games(
                 if game_outcome(memory.plays.boards[best], variant) > 0:
                     break
                 continue
-            best = _evaluate_plays(count, board, variant, networks, unit_values, memory)
+            best = _evaluate_plays(count, board, variant, weights, unit_values, memory)
             chosen = memory.plays.boards[best]
             if has_previous:
                 flip(memory.values[best], target)
                 # The chosen board must outlive learning, which overwrites only values[0].
-                _learn(previous, variant, target, rate, networks, unit_values, memory)
+                _learn(previous, variant, target, rate, weights, unit_values, memory)
             turns += 1
             number += 1
             if game_outcome(chosen, variant) > 0:
