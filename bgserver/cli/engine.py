@@ -41,14 +41,6 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=_PANEL)(command)
 
 
-def _show(*parts: RenderableType) -> None:
-    console = tables.output()
-    for number, part in enumerate(parts):
-        if number:
-            console.print()
-        console.print(part)
-
-
 def evaluate(
     position: PositionArgument,
     level: LevelOption = LevelName.STATIC,
@@ -69,7 +61,7 @@ def evaluate(
             print_json(answer)
             return
         board = board_text(transport, request.position)
-    _show(board, *tables.evaluation_table(answer))
+    tables.show(board, *tables.evaluation_table(answer))
 
 
 def rank(
@@ -108,7 +100,7 @@ def rank(
     parts: list[RenderableType] = [board, tables.ranking_table(answer)]
     if answer.total_plays > len(answer.plays):
         parts.append(f"{len(answer.plays)} of {answer.total_plays} plays; --max 0 shows all")
-    _show(*parts)
+    tables.show(*parts)
 
 
 def cube(
@@ -130,7 +122,7 @@ def cube(
             print_json(answer)
             return
         board = board_text(transport, request.position)
-    _show(board, answer.action_text, *tables.cube_table(answer))
+    tables.show(board, answer.action_text, *tables.cube_table(answer))
 
 
 def info(
@@ -145,4 +137,4 @@ def info(
     if json:
         print_json(answer)
         return
-    _show(*tables.info_table(answer))
+    tables.show(*tables.info_table(answer))

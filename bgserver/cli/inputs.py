@@ -49,7 +49,9 @@ def _board(points: tuple[int, ...], variant: Variant) -> common_pb2.PositionSour
         position = common_pb2.Position(points=points, variant=_VARIANTS[variant])
     except ValueError as error:
         message = "expected 26 numbers from -15 to 15"
-        raise input_error(message, field="position.points", reason="NOT_A_BOARD") from error
+        raise input_error(
+            message, field="position.position.points", reason="NOT_A_BOARD"
+        ) from error
     return common_pb2.PositionSource(position=position)
 
 

@@ -70,7 +70,7 @@ def plays(
             print_json(answer)
             return
         board = board_text(transport, request.position, answer.dice)
-    tables.output().print(board, "", tables.plays_table(answer.plays), sep="\n")
+    tables.show(board, tables.plays_table(answer.plays))
 
 
 def inspect(
@@ -90,8 +90,8 @@ def inspect(
         if json:
             print_json(answer)
             return
-        board = [] if answer.faults else [board_text(transport, request.position), ""]
-    tables.output().print(*board, *tables.inspection_table(answer), sep="\n")
+        board = [] if answer.faults else [board_text(transport, request.position)]
+    tables.show(*board, *tables.inspection_table(answer))
 
 
 def convert(
@@ -117,7 +117,7 @@ def convert(
     if answer.HasField("gnu_id"):
         facts.append(("GNU ID", f"{answer.gnu_id.position_id}:{answer.gnu_id.match_id}"))
     facts += [("Lost", f"{loss.field}: {loss.message}") for loss in answer.losses]
-    tables.output().print(answer.board.rstrip("\n"), "", tables.facts_table(facts), sep="\n")
+    tables.show(answer.board, tables.facts_table(facts))
 
 
 def presets(
@@ -132,4 +132,4 @@ def presets(
     if json:
         print_json(answer)
         return
-    tables.output().print(tables.presets_table(answer.presets))
+    tables.show(tables.presets_table(answer.presets))

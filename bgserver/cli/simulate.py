@@ -146,13 +146,9 @@ def simulate(
         print_json(statistics)
     else:
         names = (f"{first.value} (first)", f"{second.value} (second)")
-        console = tables.output()
-        console.print(_table(statistics, names))
         rate = statistics.games / seconds if seconds > 0 else 0.0
-        console.print(
-            f"\n{statistics.games:,} games in {seconds:.1f} s ({rate:,.0f}/s), "
-            f"seed {statistics.seed}"
-        )
+        games = f"{statistics.games:,} games in {seconds:.1f} s ({rate:,.0f}/s)"
+        tables.show(_table(statistics, names), f"{games}, seed {statistics.seed}")
     if not statistics.final:
         raise typer.Exit(INTERRUPTED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -13,27 +14,34 @@ from bgserver.v1 import common_pb2, engine_pb2, rules_pb2
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rich.console import RenderableType
+
 __all__ = [
     "cube_table",
     "evaluation_table",
     "facts_table",
     "info_table",
     "inspection_table",
-    "output",
     "plays_table",
     "presets_table",
     "ranking_table",
+    "show",
 ]
 
 _PIPED_WIDTH = 110
 
 
-def output() -> Console:
-    """Where answers go; a pipe is as wide as the tables need."""
+def show(*parts: RenderableType) -> None:
+    """Print an answer, its parts with empty lines between them; a pipe is as wide as it needs."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _PIPED_WIDTH
-    return console
+    for number, part in enumerate(parts):
+        with console.capture() as capture:
+            console.print(part)
+        # Tables fill their columns with spaces, which are in the way of whoever copies them.
+        lines = [line.rstrip() for line in capture.get().rstrip().splitlines()]
+        sys.stdout.write("\n".join([""] * bool(number) + lines) + "\n")
 
 
 def _table(*headings: str, left: Iterable[str] = ()) -> Table:

@@ -76,8 +76,8 @@ def test_play_forms() -> None:
 @pytest.mark.parametrize(
     ("build", "field"),
     [
-        (lambda: _requests.position_source([0] * 25 + [2**40]), "position.points"),
-        (lambda: _requests.position_source(_wrong(["a"])), "position.points"),
+        (lambda: _requests.position_source([0] * 25 + [2**40]), "position.position.points"),
+        (lambda: _requests.position_source(_wrong(["a"])), "position.position.points"),
         (lambda: _requests.dice_message(_wrong((1, 2, 3))), "dice"),
         (lambda: _requests.dice_message((-1, 2)), "dice"),
         (lambda: _requests.level_value(_wrong("deep")), "level"),

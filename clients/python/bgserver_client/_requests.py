@@ -75,7 +75,7 @@ def position_source(position: PositionLike) -> common_pb2.PositionSource:
         return common_pb2.PositionSource(position=common_pb2.Position(points=list(position)))
     except (TypeError, ValueError) as error:
         message = f"expected 26 small integers, got {position!r}"
-        raise fault(message, field="position.points", reason="NOT_A_BOARD") from error
+        raise fault(message, field="position.position.points", reason="NOT_A_BOARD") from error
 
 
 def _source_from_text(text: str) -> common_pb2.PositionSource:

@@ -1,0 +1,63 @@
+"""Positions and dice as people type them."""
+
+from __future__ import annotations
+
+import pytest
+
+from bgserver.cli.inputs import parse_dice, parse_position
+from bgserver.engine.errors import InvalidInputError
+from bgserver.engine.position import Position, Variant
+from bgserver.v1 import common_pb2
+
+_START = Position.start().points
+
+
+@pytest.mark.parametrize("text", ["31", "3-1", "3,1", "3 1", "3/1", " 31 ", "3, 1", "3 - 1"])
+def test_dice(text: str) -> None:
+    assert parse_dice(text) == common_pb2.Dice(first=3, second=1)
+
+
+def test_no_dice() -> None:
+    assert parse_dice(None) is None
+
+
+def test_impossible_numbers_are_left_to_the_server() -> None:
+    assert parse_dice("70") == common_pb2.Dice(first=7, second=0)
+
+
+@pytest.mark.parametrize("text", ["", "3", "311", "3x", "three-one", "3--", "-3-1"])
+def test_what_is_no_roll_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        parse_dice(text)
+    assert [fault.field for fault in caught.value.faults] == ["dice"]
+
+
+def test_words() -> None:
+    assert tuple(parse_position("start").position.points) == _START
+    nardy = parse_position(" Nardy-Start ").position
+    assert tuple(nardy.points) == Position.start(Variant.LONG_NARDY).points
+    assert nardy.variant == common_pb2.VARIANT_LONG_NARDY
+
+
+@pytest.mark.parametrize("separator", [" ", ",", ", "])
+@pytest.mark.parametrize("frame", ["{}", "[{}]"])
+def test_numbers(separator: str, frame: str) -> None:
+    text = frame.format(separator.join(map(str, _START)))
+    assert tuple(parse_position(text).position.points) == _START
+    assert parse_position(text, nardy=True).position.variant == common_pb2.VARIANT_LONG_NARDY
+
+
+def test_gnu_ids() -> None:
+    assert parse_position("4HPwATDgc/ABMA").gnu_id.position_id == "4HPwATDgc/ABMA"
+    both = parse_position("4HPwATDgc/ABMA:cAkAAAAAAAAA").gnu_id
+    assert both.match_id == "cAkAAAAAAAAA"
+
+
+def test_anything_else_is_an_xgid() -> None:
+    for text in ("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", "nonsense", ""):
+        assert parse_position(text).xgid == text
+
+
+def test_absurd_numbers_are_refused() -> None:
+    with pytest.raises(InvalidInputError):
+        parse_position("0 99999999999999")

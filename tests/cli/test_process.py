@@ -1,0 +1,216 @@
+"""The command line as a process: start, signals, pipes, the server."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bgserver import __version__
+from tests.serving import BGSERVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LIMIT_S = 60
+_ENDLESS = "10000000"
+
+
+def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*BGSERVER, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=_LIMIT_S,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture
+def started() -> Iterator[list[subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def _start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*BGSERVER, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_version() -> None:
+    result = _run("--version")
+    assert (result.returncode, result.stdout) == (0, f"bgserver {__version__}\n")
+
+
+def test_help_names_every_command() -> None:
+    result = _run("--help")
+    assert result.returncode == 0
+    for command in [
+        "serve",
+        "warmup",
+        "plays",
+        "inspect",
+        "convert",
+        "presets",
+        "eval",
+        "rank",
+        "cube",
+        "info",
+        "simulate",
+        "call",
+    ]:
+        assert f" {command} " in result.stdout
+
+
+@pytest.mark.parametrize("command", ["plays", "serve", "call"])
+def test_help_and_questions_to_a_server_do_not_load_numba(command: str) -> None:
+    script = (
+        "import sys\n"
+        "from bgserver.cli.app import app\n"
+        "from bgserver.cli.transport import GrpcTransport\n"
+        f"app({[command, '--help']!r}, standalone_mode=False)\n"
+        "slow = {'numba', 'numpy'} & set(sys.modules)\n"
+        "assert not slow, slow\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_usage_errors_end_with_2() -> None:
+    for arguments in (["plays"], ["no-such-command"], ["plays", "start", "--no-such-option"]):
+        result = _run(*arguments)
+        assert result.returncode == 2
+        assert result.stdout == ""
+
+
+def test_unreachable_server_ends_with_3() -> None:
+    result = _run("plays", "start", "31", "--address", "127.0.0.1:9")
+    assert result.returncode == 3
+    assert result.stderr.startswith("error: cannot reach a server at 127.0.0.1:9")
+    assert result.stderr.count("\n") == 1
+
+
+def test_silent_server_ends_with_3_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        result = _run("plays", "start", "31", "--address", address, "--timeout", "0.3")
+    assert result.returncode == 3
+    assert "Traceback" not in result.stderr
+
+
+def test_the_address_may_come_from_the_environment(server_address: str) -> None:
+    result = _run("presets", BGSERVER_ADDRESS=server_address)
+    assert result.returncode == 0
+    assert "tournament" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["serve", "--port", "99999", "--threads", "0"],
+        ["serve", "--port", "many"],
+        ["serve", "--log-level", "loud"],
+    ],
+)
+def test_impossible_options_of_the_server(arguments: list[str]) -> None:
+    result = _run(*arguments)
+    assert result.returncode == 2
+    for option in arguments[1::2]:
+        assert option in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_impossible_variables_of_the_server_are_told_like_options() -> None:
+    result = _run("serve", BGSERVER_PORT="harbour")
+    assert result.returncode == 2
+    assert "port" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_two_servers_cannot_share_a_port(server_address: str) -> None:
+    result = _run("serve", "--port", server_address.rpartition(":")[2])
+    assert result.returncode == 3
+    assert "cannot listen" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(
+    server_address: str, started: list[subprocess.Popen[str]]
+) -> None:
+    process = _start("call", "SimulationService/Simulate", "--address", server_address)
+    started.append(process)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdin.write(f'{{"count": {_ENDLESS}, "second": {{"level": "LEVEL_RANDOM"}}}}\n')
+    process.stdin.close()
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(_LIMIT_S) == 141
+    assert process.stderr.read() == ""
+
+
+def test_ctrl_c_while_waiting_for_input(
+    server_address: str, started: list[subprocess.Popen[str]]
+) -> None:
+    process = _start("call", "RulesService/ListPresets", "--address", server_address)
+    started.append(process)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("{}\n")
+    process.stdin.flush()
+    assert "tournament" in process.stdout.readline()  # each line is answered at once
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=_LIMIT_S)
+    assert process.returncode == 130
+    assert err == "stopped\n"
+
+
+def test_ctrl_c_ends_a_simulation_and_shows_what_was_played(server_address: str) -> None:
+    """On a terminal, where the progress tells when it is time to stop."""
+    terminal, side = pty.openpty()
+    process = subprocess.Popen(
+        [*BGSERVER, "simulate", _ENDLESS, "--second", "random", "--address", server_address],
+        stdout=subprocess.PIPE,
+        stderr=side,
+        text=True,
+    )
+    os.close(side)
+    try:
+        seen = b""
+        while b"points a game" not in seen:
+            seen += os.read(terminal, 4096)
+        process.send_signal(signal.SIGINT)
+        while _more(terminal):
+            pass
+        out, _ = process.communicate(timeout=_LIMIT_S)
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(terminal)
+    assert process.returncode == 130
+    assert "Points a game" in out
+
+
+def _more(terminal: int) -> bool:
+    try:
+        return bool(os.read(terminal, 4096))
+    except OSError:  # how Linux tells that the other side is closed
+        return False

@@ -1,0 +1,165 @@
+"""Commands that ask one question: answers for people, JSON, exit codes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+
+from bgserver.v1 import engine_pb2, rules_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from tests.cli.conftest import CommandLine
+
+_XGID = "-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
+_HIT = "-1 0 0 0 0 0 5 0 3 0 0 0 -5 5 0 0 0 -3 0 -5 0 0 0 0 2 0"
+
+
+def test_plays(bgserver: CommandLine) -> None:
+    answer = bgserver("plays", "start", "31")
+    assert answer.code == 0
+    assert "8/5 6/5" in answer.out
+    assert "BAR" in answer.out
+    assert answer.err == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plays", "start", "31"),
+        ("plays", _XGID),
+        ("plays", f"XGID={_XGID}"),
+        ("plays", "4HPwATDgc/ABMA", "3,1"),
+    ],
+)
+def test_every_form_of_the_start_has_the_same_plays(
+    bgserver: CommandLine, arguments: tuple[str, ...]
+) -> None:
+    notations = [play["notation"] for play in bgserver(*arguments, "--json").json["plays"]]
+    assert len(notations) == 16
+    assert "8/5 6/5" in notations
+
+
+def test_numbers_that_begin_with_a_minus_sign(bgserver: CommandLine) -> None:
+    answer = bgserver("inspect", _HIT, "--json").json
+    assert answer["opponentEnteringRolls"] == 35
+    assert answer["opponentOff"] == 1
+
+
+def test_long_nardy(bgserver: CommandLine) -> None:
+    answer = bgserver("plays", "nardy-start", "66", "--first-turn", "--json").json
+    assert [play["notation"] for play in answer["plays"]] == ["24/18(2)"]
+    numbers = "0 " * 12 + "-15 " + "0 " * 11 + "15 0"
+    answer = bgserver("plays", numbers, "66", "--nardy", "--first-turn", "--json").json
+    assert [play["notation"] for play in answer["plays"]] == ["24/18(2)"]
+
+
+def test_inspect_shows_faults_without_a_board(bgserver: CommandLine) -> None:
+    answer = bgserver("inspect", "0 16" + " 0" * 24)
+    assert answer.code == 0
+    assert "TOO_MANY_OWN_CHECKERS" in answer.out
+    assert "BAR" not in answer.out
+
+
+def test_convert(bgserver: CommandLine) -> None:
+    answer = bgserver("convert", "start")
+    assert "XGID=-b----E-C---eE---c-e----B-" in answer.out
+    assert "4HPwATDgc/ABMA:" in answer.out
+    assert "0 -2 0 0 0 0 5 0 3" in answer.out
+
+
+def test_presets(bgserver: CommandLine) -> None:
+    answer = bgserver("presets")
+    for name in ("money", "tournament", "long_nardy"):
+        assert name in answer.out
+
+
+def test_eval(bgserver: CommandLine) -> None:
+    answer = bgserver("eval", "start")
+    assert answer.code == 0
+    assert "Cubeless equity" in answer.out
+
+
+def test_rank(bgserver: CommandLine) -> None:
+    answer = bgserver("rank", "start", "31")
+    assert answer.code == 0
+    assert "10 of 16 plays" in answer.out
+    ranking = bgserver("rank", "start", "31", "--max", "0", "--json").json
+    equities = [play["equity"] for play in ranking["plays"]]
+    assert len(equities) == 16
+    assert equities == sorted(equities, reverse=True)
+    assert ranking["plays"][0]["equityLoss"] == 0
+    assert ranking["plays"][0]["play"]["notation"] == "8/5 6/5"
+
+
+def test_cube(bgserver: CommandLine) -> None:
+    answer = bgserver("cube", "start")
+    assert answer.code == 0
+    assert "No double" in answer.out
+    assert "Cash point" in answer.out
+
+
+def test_cube_in_a_match(bgserver: CommandLine) -> None:
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:2:3:0:7:10"
+    assert "MWC" in bgserver("cube", xgid).out
+
+
+def test_info(bgserver: CommandLine) -> None:
+    answer = bgserver("info")
+    assert "static" in answer.out
+    assert "Match equity table" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plays", "start", "31"), rules_pb2.ListPlaysResponse),
+        (("inspect", "start"), rules_pb2.InspectPositionResponse),
+        (("convert", "start"), rules_pb2.ConvertPositionResponse),
+        (("presets",), rules_pb2.ListPresetsResponse),
+        (("eval", "start"), engine_pb2.EvaluateResponse),
+        (("rank", "start", "31"), engine_pb2.RankPlaysResponse),
+        (("cube", "start"), engine_pb2.AdviseCubeResponse),
+        (("info",), engine_pb2.GetInfoResponse),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_json_is_the_message_and_nothing_else(
+    bgserver: CommandLine, arguments: tuple[str, ...], message: type[Message]
+) -> None:
+    answer = bgserver(*arguments, "--json")
+    assert answer.code == 0
+    assert answer.out.count("\n") == 1
+    parsed = json_format.Parse(answer.out, message())
+    assert parsed.ByteSize() > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fields"),
+    [
+        (("plays", "start", "71"), ["dice.first"]),
+        (("plays", "start", "70"), ["dice.first", "dice.second"]),
+        (("plays", "start", "3x"), ["dice"]),
+        (("plays", "start"), ["dice"]),
+        (("eval", "0 1 2"), ["position.position.points"]),
+        (("rank", "XGID=nonsense", "31"), ["position.xgid", "position.xgid.position"]),
+    ],
+)
+def test_bad_input_names_each_field_and_ends_with_2(
+    bgserver: CommandLine, arguments: tuple[str, ...], fields: list[str]
+) -> None:
+    answer = bgserver(*arguments, "--json")
+    assert answer.code == 2
+    assert answer.out == ""
+    told = [line.removeprefix("error: ").split(": ")[0] for line in answer.err.splitlines()]
+    assert told == fields
+
+
+def test_finished_game_ends_with_2(bgserver: CommandLine) -> None:
+    answer = bgserver("plays", "0 -2" + " 0" * 24, "31")
+    assert answer.code == 2
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
