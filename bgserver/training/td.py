@@ -152,35 +152,41 @@ def _forward(hidden1, dense, c, weights, hidden2, out):
     """
     width1 = hidden1.shape[0]
     width2 = hidden2.shape[0]
-    bias = weights.b1[c]
+    zero = np.float32(0)
+    rows = weights.w_dense[c]
+    # Four rows at a time, as in `bgserver.kernels.network.forward`.
+    for i in range(0, N_DENSE, 4):
+        value0, value1, value2, value3 = dense[i], dense[i + 1], dense[i + 2], dense[i + 3]
+        for j in range(width1):
+            hidden1[j] += (
+                value0 * rows[i, j]
+                + value1 * rows[i + 1, j]
+                + value2 * rows[i + 2, j]
+                + value3 * rows[i + 3, j]
+            )
+    bias1 = weights.b1[c]
     for j in range(width1):
-        hidden1[j] += bias[j]
-    for i in range(N_DENSE):
-        value = dense[i]
-        if value != 0:
-            row = weights.w_dense[c, i]
-            for j in range(width1):
-                hidden1[j] += value * row[j]
+        hidden1[j] = max(hidden1[j] + bias1[j], zero)
     bias2 = weights.b2[c]
     for k in range(width2):
         hidden2[k] = bias2[k]
-    for j in range(width1):
-        value = hidden1[j]
-        if value > 0:
-            row2 = weights.w2[c, j]
-            for k in range(width2):
-                hidden2[k] += value * row2[k]
-        else:
-            hidden1[j] = 0
+    units = weights.w2[c]
+    for j in range(0, width1, 4):
+        value0, value1, value2, value3 = hidden1[j], hidden1[j + 1], hidden1[j + 2], hidden1[j + 3]
+        for k in range(width2):
+            hidden2[k] += (
+                value0 * units[j, k]
+                + value1 * units[j + 1, k]
+                + value2 * units[j + 2, k]
+                + value3 * units[j + 3, k]
+            )
     for o in range(N_OUTPUTS):
         out[o] = weights.b3[c, o]
     for k in range(width2):
+        hidden2[k] = max(hidden2[k], zero)
         value = hidden2[k]
-        if value > 0:
-            for o in range(N_OUTPUTS):
-                out[o] += value * weights.w3[c, k, o]
-        else:
-            hidden2[k] = 0
+        for o in range(N_OUTPUTS):
+            out[o] += value * weights.w3[c, k, o]
     for o in range(N_OUTPUTS):
         out[o] = 1 / (1 + np.exp(-out[o]))
 
