@@ -217,6 +217,7 @@ def serve(
     on_listening: Callable[[str], None] | None = None,
     on_ready: Callable[[str], None] | None = None,
     loader: EngineLoader = load_engine,
+    extra: Callable[[], Iterable[Servicer]] = tuple,
 ) -> None:
     """Run a server until SIGTERM or SIGINT; a second signal ends the process at once.
 
@@ -226,6 +227,7 @@ def serve(
         on_listening: Told the address as soon as the port is open; calls are still refused then.
         on_ready: Told the address when calls are answered. By default it is printed.
         loader: How to get the engine.
+        extra: Makes further servicers.
 
     Raises:
         ServerStartError: The address is taken, or a file cannot be read.
@@ -233,7 +235,9 @@ def serve(
     """
     # Workers run Python between their kernels; the loop must not wait 5 ms for its turn.
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    asyncio.run(_serve(config, on_progress, on_listening, on_ready or _print_address, loader))
+    asyncio.run(
+        _serve(config, on_progress, on_listening, on_ready or _print_address, loader, extra)
+    )
 
 
 def _print_address(address: str) -> None:
@@ -247,6 +251,7 @@ async def _serve(
     on_listening: Callable[[str], None] | None,
     on_ready: Callable[[str], None],
     loader: EngineLoader,
+    extra: Callable[[], Iterable[Servicer]],
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -259,7 +264,7 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
             loop.add_signal_handler(number, on_signal, number)
-    server = BgServer(config, loader=loader)
+    server = BgServer(config, loader=loader, extra=extra())
     await server.listen()
     if on_listening is not None:
         on_listening(server.address)
