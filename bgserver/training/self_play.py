@@ -19,7 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["SelfPlayPlan", "load_checkpoint", "run_self_play", "save_checkpoint"]
+__all__ = ["SCHEDULES", "SelfPlayPlan", "load_checkpoint", "run_self_play", "save_checkpoint"]
+
+
+SCHEDULES = {
+    Variant.BACKGAMMON: (
+        (150_000, 0.01),
+        (350_000, 0.005),
+        (400_000, 0.002),
+        (500_000, 0.0007),
+    ),
+    Variant.LONG_NARDY: (
+        (60_000, 0.01),
+        (120_000, 0.005),
+        (120_000, 0.002),
+        (100_000, 0.0007),
+    ),
+}
+"""Games and learning rates that the packaged weights were made with."""
 
 
 @dataclass(frozen=True, slots=True)
