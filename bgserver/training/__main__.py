@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
 from typing import Annotated
 
 import typer
 from rich.progress import Progress, TextColumn, TimeRemainingColumn
 
-from bgserver.engine.position import Variant
+from bgserver.engine.position import Variant  # noqa: TC001 -- the same
 from bgserver.engine.weights import Weights, save_weights
 from bgserver.training.self_play import SCHEDULES, SelfPlayPlan, load_checkpoint, run_self_play
 
