@@ -1,0 +1,204 @@
+"""Static evaluation: the network's formula, its shortcuts, and what the board makes certain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from bgserver.engine.position import Variant
+from bgserver.kernels import evaluate, network
+from bgserver.kernels.features import N_DENSE, UNIT_VALUES, dense_features, position_class
+from bgserver.kernels.moves import BACKGAMMON, LONG_NARDY, generate_plays, make_play_buffers
+from tests import bearoff_oracle, naive, positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bgserver.engine.evaluator import Engine, GameCore
+
+CODES = {Variant.BACKGAMMON: BACKGAMMON, Variant.LONG_NARDY: LONG_NARDY}
+BOTH = pytest.mark.parametrize("variant", list(Variant))
+
+
+def running_boards(variant: Variant, seed: int, count: int) -> Iterator[NDArray[np.int8]]:
+    """Random boards of running games."""
+    for case in positions.cases(variant.value, seed, count):
+        if not naive.is_over(case.board):
+            yield np.array(case.board, dtype=np.int8)
+
+
+def chances(core: GameCore, board: NDArray[np.int8]) -> NDArray[np.float32]:
+    """The mover's five chances on a board after a play."""
+    out = np.full(5, np.nan, dtype=np.float32)
+    scratch = network.make_scratch(core.evaluator.networks)
+    evaluate.evaluate_board(board, core.code, core.evaluator, scratch, out)
+    return out
+
+
+def judge(core: GameCore, board: NDArray[np.int8]) -> int:
+    """What judges a board."""
+    return int(evaluate.judge_class(board, core.code, core.evaluator))
+
+
+# --- the network ---------------------------------------------------------------------------------
+
+
+@BOTH
+def test_outputs_are_those_of_the_formula(engine: Engine, variant: Variant) -> None:
+    """The plain formula in float64 on the weights as trained, before any folding."""
+    core = engine.core(variant)
+    raw = core.weights.raw
+    compared = 0
+    for board in running_boards(variant, 1, 300):
+        c = judge(core, board)
+        if c not in (0, 1):
+            continue
+        hidden = raw.b1[c].astype(np.float64)
+        turned = naive.turn(board.tolist(), variant.value)
+        for side, seen in enumerate((board.tolist(), turned)):
+            for point in range(26):
+                if seen[point] > 0:
+                    units = UNIT_VALUES[core.code, seen[point]].astype(np.float64)
+                    hidden += units @ raw.units[c, side, point]
+        dense = np.zeros(N_DENSE, dtype=np.float32)
+        dense_features(board, core.code, dense)
+        hidden = np.maximum(hidden + dense.astype(np.float64) @ raw.w_dense[c], 0)
+        hidden = np.maximum(hidden @ raw.w2[c] + raw.b2[c], 0)
+        expected = 1 / (1 + np.exp(-(hidden @ raw.w3[c] + raw.b3[c])))
+        found = chances(core, board)
+        assert found[0] == pytest.approx(expected[0], abs=1e-5)
+        for index in range(1, 5):
+            # The board and the order of the chances may have lowered it.
+            assert found[index] <= expected[index] + 1e-5
+        if (np.diff(expected[:3]) < 0).all() and naive.own_in_play(board.tolist()) == 15:
+            lost = min(expected[3], 1 - expected[0])
+            assert found[3] == pytest.approx(lost, abs=1e-5)
+        compared += 1
+    assert compared > 200
+
+
+@BOTH
+def test_plays_of_a_roll_are_worth_what_each_board_is_worth_alone(
+    engine: Engine, variant: Variant
+) -> None:
+    """The accumulator's updates lead to the same chances as starting anew."""
+    core = engine.core(variant)
+    plays = make_play_buffers()
+    scratch = network.make_scratch(core.evaluator.networks)
+    values = np.zeros((len(plays.boards), 5), dtype=np.float32)
+    compared = 0
+    for case in positions.cases(variant.value, 2, 400):
+        if naive.is_over(case.board):
+            continue
+        board = np.array(case.board, dtype=np.int8)
+        count = generate_plays(board, *case.dice, core.code, case.first_turn, plays)
+        values[:count] = np.nan
+        evaluate.evaluate_children(
+            plays.boards, count, board, core.code, core.evaluator, scratch, values
+        )
+        for row in range(0, count, max(1, count // 20)):
+            alone = chances(core, plays.boards[row])
+            np.testing.assert_allclose(values[row], alone, atol=2e-5, err_msg=str(case))
+            compared += 1
+    assert compared > 2000
+
+
+# --- what the board makes certain ----------------------------------------------------------------
+
+
+@BOTH
+def test_chances_are_ordered_and_within_0_and_1(engine: Engine, variant: Variant) -> None:
+    core = engine.core(variant)
+    for board in running_boards(variant, 3, 2000):
+        win, gammon, backgammon, lose_gammon, lose_backgammon = chances(core, board).tolist()
+        assert 0 <= backgammon <= gammon <= win <= 1
+        assert 0 <= lose_backgammon <= lose_gammon <= 1 - win + 1e-7
+        if variant is Variant.LONG_NARDY:  # 7.12: there is no third level
+            assert backgammon == lose_backgammon == 0
+
+
+@BOTH
+def test_no_gammon_against_a_side_that_has_borne_off(engine: Engine, variant: Variant) -> None:
+    """3.2: such a side loses a single game."""
+    core = engine.core(variant)
+    seen = [0, 0]
+    for board in running_boards(variant, 4, 2000):
+        found = chances(core, board)
+        if naive.opposing_in_play(board.tolist()) < 15:
+            assert found[1] == found[2] == 0
+            seen[0] += 1
+        if naive.own_in_play(board.tolist()) < 15:
+            assert found[3] == found[4] == 0
+            seen[1] += 1
+    assert min(seen) > 100
+
+
+@BOTH
+def test_finished_games_are_exact(engine: Engine, variant: Variant) -> None:
+    core = engine.core(variant)
+    seen = set()
+    for case in positions.cases(variant.value, 5, 2000):
+        others = [min(count, 0) for count in case.board]  # the mover has borne off everything
+        if not any(others):
+            continue
+        value = naive.game_value(others, variant.value)
+        board = np.array(others, dtype=np.int8)
+        assert chances(core, board).tolist() == [1, value >= 2, value >= 3, 0, 0]
+        assert judge(core, board) == evaluate.CLASS_FINISHED
+        assert network.game_outcome(board, core.code) == value
+        seen.add(value)
+    assert seen == ({1, 2, 3} if variant is Variant.BACKGAMMON else {1, 2})
+
+
+@BOTH
+def test_bear_off_chances_are_exact(engine: Engine, variant: Variant) -> None:
+    """With few checkers at home and no contact the tables answer, not a network."""
+    core = engine.core(variant)
+    for own in ((1, 0, 1, 0, 0, 0), (0, 0, 0, 1, 1, 0), (0, 0, 0, 0, 0, 2)):
+        for other in ((1, 0, 0, 0, 0, 0), (0, 2, 0, 0, 1, 0)):
+            points = [0] * 26
+            for point in range(1, 7):
+                points[point] = own[point - 1]
+                # The opponent's point: 25 - point, in Long Nardy the point 12 further on.
+                mirrored = 25 - point if variant is Variant.BACKGAMMON else point + 12
+                points[mirrored] = -other[point - 1]
+            board = np.array(points, dtype=np.int8)
+            assert judge(core, board) == evaluate.CLASS_BEAROFF
+            equity = bearoff_oracle.equities(other, own)[0]  # the opponent's, who rolls next
+            exact = (1 - equity) / 2
+            np.testing.assert_allclose(
+                chances(core, board), [float(exact), 0, 0, 0, 0], atol=1e-6, rtol=0
+            )
+
+
+@BOTH
+def test_bear_off_tables_judge_only_without_contact_and_at_home(
+    engine: Engine, variant: Variant
+) -> None:
+    core = engine.core(variant)
+    seen = 0
+    for board in running_boards(variant, 6, 1500):
+        at_home = naive.all_home(board.tolist()) and naive.all_home(
+            naive.turn(board.tolist(), variant.value)
+        )
+        contact = naive.has_contact(board.tolist(), variant.value)
+        expected = evaluate.CLASS_BEAROFF if at_home and not contact else 0 if contact else 1
+        assert judge(core, board) == expected
+        if expected < evaluate.CLASS_BEAROFF:
+            assert position_class(board, core.code) == expected
+        seen += expected == evaluate.CLASS_BEAROFF
+    assert seen > 20
+
+
+def test_turning_the_view_of_the_chances_twice_changes_nothing() -> None:
+    before = np.array([0.6, 0.2, 0.05, 0.15, 0.01])
+    once = np.zeros(5)
+    network.flip(before, once)
+    assert once.tolist() == [pytest.approx(0.4), 0.15, 0.01, 0.2, 0.05]
+    assert network.equity(once) == pytest.approx(-network.equity(before))
+    network.flip(once, once)
+    np.testing.assert_allclose(once, before)
