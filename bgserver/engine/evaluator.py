@@ -59,7 +59,7 @@ class Evaluation:
     """Equity with cube and score when both play the cube rightly, in points of the present cube
     (normalised in a match)."""
     match_winning_chances: float | None
-    """With cube and score, 0..1; None in money play."""
+    """With cube and score, 0..1; None in money play and in Long Nardy."""
     level: Level
     """The level of the figures."""
     position_class: str
@@ -81,7 +81,7 @@ class RankedPlay:
     level: Level
     """The level of these figures."""
     match_winning_chances: float | None
-    """After the play, 0..1; None in money play or if ranked cubeless."""
+    """After the play, 0..1; None in money play, in Long Nardy, or if ranked cubeless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +336,9 @@ class Engine:
             )
             order = _best_first(chosen, worth) + [row for row in order if row not in chosen]
         levels = list(DEPTHS)
-        has_chances = state.match is not None and not cubeless
+        # Long Nardy is played for points whatever the score.
+        is_nardy = state.position.variant is Variant.LONG_NARDY
+        has_chances = state.match is not None and not cubeless and not is_nardy
         top = float(worth[order[0], 0])
         return [
             RankedPlay(

@@ -11,7 +11,7 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -107,15 +107,7 @@ def load_weights(path: Path, variant: Variant) -> Weights:
         DataError: The file is missing, truncated, of another format or game, of wrong shapes, or
             holds NaN or infinite numbers; the message names the file and the reason.
     """
-    try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise DataError(_problem(path, f"larger than {_MAX_FILE_BYTES} bytes"))
-        with np.load(path, allow_pickle=False) as data:
-            parts = {name: data[name] for name in data.files}
-    except OSError as error:
-        raise DataError(_problem(path, error.strerror or "cannot be read")) from error
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(_problem(path, "truncated or not a weights file")) from error
+    parts = _read_parts(path)
     meta = _read_meta(path, parts, variant)
     missing = [name for name in RawWeights._fields if name not in parts]
     if missing:
@@ -129,9 +121,34 @@ def _problem(path: Path, reason: str) -> str:
     return f"weights file {path}: {reason}"
 
 
-def _read_meta(
-    path: Path, parts: dict[str, NDArray[np.generic]], variant: Variant
-) -> dict[str, object]:
+def _read_parts(path: Path) -> dict[str, NDArray[Any]]:
+    """All arrays of the archive, each checked by its checksum."""
+    too_large = _problem(path, f"larger than {_MAX_FILE_BYTES} bytes")
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise DataError(too_large)
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(_problem(path, error.strerror or "cannot be read")) from error
+    parts = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > _MAX_FILE_BYTES:
+                raise DataError(too_large)
+            for entry in archive.infolist():
+                stream = io.BytesIO(archive.read(entry))
+                array = np.lib.format.read_array(stream, allow_pickle=False)
+                parts[entry.filename.removesuffix(".npy")] = array
+    except DataError:
+        raise
+    except Exception as error:
+        # Damage makes zipfile and NumPy raise nearly anything: BadZipFile, NotImplementedError
+        # for a flag that was never set, RuntimeError, MemoryError for a wild shape.
+        raise DataError(_problem(path, "truncated or not a weights file")) from error
+    return parts
+
+
+def _read_meta(path: Path, parts: dict[str, NDArray[Any]], variant: Variant) -> dict[str, object]:
     try:
         meta = json.loads(str(parts["meta"]))
     except (KeyError, ValueError) as error:
