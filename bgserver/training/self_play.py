@@ -23,18 +23,8 @@ __all__ = ["SCHEDULES", "SelfPlayPlan", "load_checkpoint", "run_self_play", "sav
 
 
 SCHEDULES = {
-    Variant.BACKGAMMON: (
-        (150_000, 0.01),
-        (350_000, 0.005),
-        (400_000, 0.002),
-        (500_000, 0.0007),
-    ),
-    Variant.LONG_NARDY: (
-        (60_000, 0.01),
-        (120_000, 0.005),
-        (120_000, 0.002),
-        (100_000, 0.0007),
-    ),
+    Variant.BACKGAMMON: ((150_000, 0.01), (120_000, 0.005), (150_000, 0.002), (120_000, 0.0007)),
+    Variant.LONG_NARDY: ((30_000, 0.01), (60_000, 0.005), (60_000, 0.002), (50_000, 0.0007)),
 }
 """Games and learning rates that the packaged weights were made with."""
 
@@ -55,7 +45,7 @@ class SelfPlayPlan:
     """Width of the second layer."""
     games_per_step: int = 2_000
     """Games between two lines of the log."""
-    steps_per_checkpoint: int = 10
+    steps_per_checkpoint: int = 5
     """Steps between two checkpoints."""
 
     def rate_at(self, game: int) -> float | None:
