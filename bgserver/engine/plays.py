@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bgserver.engine.errors import Fault, IllegalPlayError, WrongMomentError
-from bgserver.engine.position import Dice, Position, Variant
+from bgserver.engine.position import OFF, Dice, Position, Variant
 from bgserver.kernels import moves
 from bgserver.kernels import step_graph as graph_kernels
 
@@ -189,31 +190,52 @@ def steps_of_row(
         dice: The roll.
         variant: The game.
     """
-    blots = {point for point in range(1, 25) if start[point] == -1}
     can_hit = variant is Variant.BACKGAMMON
-    dies = _dice_of_steps(row, length, dice)
+    pairs = row[:length]
+    dies: list[int] | None = None
+    hit_before: list[int] = []
     steps: list[Step] = []
-    for (source, target), die in zip(row[:length], dies, strict=True):
-        hit = can_hit and target in blots
-        blots.discard(target)
-        steps.append(Step(source, target, die, hit))
+    for index, (source, target) in enumerate(pairs):
+        die = source - target
+        hit = False
+        if target == OFF:
+            if dies is None:
+                dies = _dice_of_steps(start, pairs, dice)
+            die = dies[index]
+        elif can_hit and start[target] == -1 and target not in hit_before:
+            hit = True
+            hit_before.append(target)
+        steps.append(_step(source, target, die, hit))
     return tuple(steps)
 
 
-def _dice_of_steps(row: list[list[int]], length: int, dice: Dice) -> list[int]:
+@functools.cache
+def _step(source: int, target: int, die: int, hit: bool) -> Step:
+    """A step; there are so few that each is made only once."""
+    return Step(source, target, die, hit)
+
+
+def _dice_of_steps(start: list[int], steps: list[list[int]], dice: Dice) -> list[int]:
     """Which die each step used; only a bear-off leaves a choice."""
-    if dice.is_double or length == 0:
-        return [dice.high] * length
-    orders = ((dice.high, dice.low), (dice.low, dice.high))
-    for order in orders:
-        fits = all(
-            source - target == die or (target == 0 and source < die)
-            for (source, target), die in zip(row[:length], order, strict=False)
-        )
-        if fits:
-            return list(order[:length])
-    message = f"steps {row[:length]!r} do not fit the dice {dice!r}"
+    if dice.is_double:
+        return [dice.high] * len(steps)
+    for order in ((dice.high, dice.low), (dice.low, dice.high)):
+        if _dice_fit(start, steps, order):
+            return list(order[: len(steps)])
+    message = f"steps {steps!r} do not fit the dice {dice!r}"
     raise AssertionError(message)
+
+
+def _dice_fit(start: list[int], steps: list[list[int]], order: tuple[int, int]) -> bool:
+    """True if the dice make the steps in this order (`rules.md` 2.21 for the bear-off)."""
+    own = [max(count, 0) for count in start]
+    for (source, target), die in zip(steps, order, strict=False):
+        own[source] -= 1
+        if source - target != die and (target != OFF or source > die or any(own[source + 1 :])):
+            return False
+        if target != OFF:
+            own[target] += 1
+    return True
 
 
 def play_between(
