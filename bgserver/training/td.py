@@ -42,7 +42,14 @@ from bgserver.kernels.network import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TrainingMemory", "initial_weights", "make_memory", "play_training_games"]
+__all__ = [
+    "TrainingMemory",
+    "initial_weights",
+    "learn_board",
+    "loss_of_board",
+    "make_memory",
+    "play_training_games",
+]
 
 
 class TrainingMemory(NamedTuple):
@@ -140,7 +147,7 @@ def _update_units(board, parent, variant, units, unit_values, parent_sum, out):
 
 @fast_kernel
 def _forward(hidden1, dense, c, weights, hidden2, out):
-    """Run the network above the sparse units; leaves the activations for `_learn`.
+    """Run the network above the sparse units; leaves the activations for `learn_board`.
 
     Args:
         hidden1: float32[width1]: the sum of the sparse units; overwritten by the activations.
@@ -245,7 +252,7 @@ def _learn_units(board, variant, units, unit_values, step, delta1):
 
 
 @fast_kernel
-def _learn(board, variant, target, rate, weights, unit_values, memory):
+def learn_board(board, variant, target, rate, weights, unit_values, memory):
     """One step of gradient descent on one board towards a target, float32[5]."""
     c = position_class(board, variant)
     units = weights.units[c]
@@ -292,6 +299,19 @@ def _learn(board, variant, target, rate, weights, unit_values, memory):
             for j in range(width1):
                 row[j] -= factor * delta1[j]
     _learn_units(board, variant, units, unit_values, rate, delta1)
+
+
+@kernel
+def loss_of_board(board, variant, target, weights, unit_values, memory):
+    """Squared error of the cubeless equity of one board, in points squared."""
+    c = position_class(board, variant)
+    out = memory.values[0]
+    _sum_units(board, variant, weights.units[c], unit_values, memory.hidden1)
+    dense_features(board, variant, memory.dense)
+    _forward(memory.hidden1, memory.dense, c, weights, memory.hidden2, out)
+    make_sane(board, variant, c, out)
+    error = equity(out) - equity(target)
+    return error * error
 
 
 @kernel
@@ -346,7 +366,7 @@ def play_training_games(
             if has_previous:
                 flip(memory.values[best], target)
                 # The chosen board must outlive learning, which overwrites only values[0].
-                _learn(previous, variant, target, rate, weights, unit_values, memory)
+                learn_board(previous, variant, target, rate, weights, unit_values, memory)
             turns += 1
             number += 1
             if game_outcome(chosen, variant) > 0:

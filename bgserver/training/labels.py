@@ -1,0 +1,133 @@
+"""Label positions with the engine's own look-ahead: what the next network learns from.
+
+Games are played by the present network, some turns at random, so that odd positions are seen
+too. At each turn the best plays and one random other are labelled by looking one roll ahead:
+siblings matter, since it is their order that decides a play.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bgserver.engine.plays import board_array
+from bgserver.engine.position import Position
+from bgserver.kernels._jit import kernel
+from bgserver.kernels.dice import random_bits, roll
+from bgserver.kernels.evaluate import CLASS_BEAROFF, judge_class
+from bgserver.kernels.moves import turn_board
+from bgserver.kernels.network import N_OUTPUTS, equity, game_outcome
+from bgserver.kernels.search import best_static, look_one_roll, make_search_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bgserver.engine.evaluator import GameCore
+
+__all__ = ["label_games"]
+
+_MAX_LABELS = 8192  # of one kernel call: a game gives at most a few hundred
+_SIBLINGS = 4
+_WINDOW = 0.2
+_LONGEST_GAME = 400
+
+
+@kernel
+def _label_game(start, variant, seed, game, evaluator, memories, boards, targets):
+    """Play one game and label its decisions.
+
+    Args:
+        start: int8[26].
+        variant: The game.
+        seed: Seed of dice and random choices.
+        game: Number of the game.
+        evaluator: `Evaluator` of the teacher.
+        memories: Two `SearchMemory`: of the game and of the look-ahead.
+        boards: int8[_MAX_LABELS, 26], written: boards after plays, seen by the mover.
+        targets: float32[_MAX_LABELS, 5], written: the mover's chances.
+
+    Returns:
+        The number of labels.
+    """
+    memory, deeper = memories
+    board = start.copy()
+    turned = start.copy()
+    label = np.zeros(N_OUTPUTS, dtype=np.float64)
+    taken = np.zeros(_SIBLINGS + 1, dtype=np.int64)
+    bits = random_bits(seed + 1, game, 0)
+    random_turns = np.int64(bits >> np.uint64(8)) & 7 if bits & np.uint64(1) else np.int64(0)
+    n_labels = 0
+    for turn in range(_LONGEST_GAME):
+        die_a, die_b = roll(seed, game, turn)
+        best, count = best_static(board, die_a, die_b, variant, turn < 2, evaluator, memory)
+        bits = random_bits(seed + 2, game, turn)
+        other = np.int64((bits >> np.uint64(33)) % np.uint64(count))
+        boards_now = memory.plays.boards
+        # The best siblings, by repeated selection, and one random play.
+        n_taken = 0
+        limit = equity(memory.values[best]) - _WINDOW
+        for _ in range(min(_SIBLINGS, count)):
+            chosen = -1
+            for row in range(count):
+                worth = equity(memory.values[row])
+                if worth < limit:
+                    continue
+                used = False
+                for index in range(n_taken):
+                    if taken[index] == row:
+                        used = True
+                if not used and (chosen < 0 or worth > equity(memory.values[chosen])):
+                    chosen = row
+            if chosen < 0:
+                break
+            taken[n_taken] = chosen
+            n_taken += 1
+        if bits & np.uint64(3) == 0:
+            taken[n_taken] = other
+            n_taken += 1
+        for index in range(n_taken):
+            after = boards_now[taken[index]]
+            if n_labels == _MAX_LABELS or judge_class(after, variant, evaluator) >= CLASS_BEAROFF:
+                continue
+            look_one_roll(after, variant, evaluator, deeper, label)
+            boards[n_labels] = after
+            for output in range(N_OUTPUTS):
+                targets[n_labels, output] = label[output]
+            n_labels += 1
+        chosen = best
+        # One turn in ten is played at random, so that positions after blunders are seen too.
+        if turn < random_turns or (bits >> np.uint64(4)) % np.uint64(10) == 0:
+            chosen = other
+        if game_outcome(boards_now[chosen], variant) > 0:
+            break
+        turn_board(boards_now[chosen], variant, turned)
+        board[:] = turned
+    return n_labels
+
+
+def label_games(
+    core: GameCore, seed: int, first_game: int
+) -> Iterator[tuple[NDArray[np.int8], NDArray[np.float32]]]:
+    """Labels of game after game, without end.
+
+    Args:
+        core: The teacher.
+        seed: Seed of dice and random choices.
+        first_game: Number of the first game; game k always gives the same labels.
+
+    Yields:
+        Boards int8[n, 26] after plays, seen by the mover, and the mover's chances float32[n, 5].
+    """
+    networks = core.evaluator.networks
+    memories = (make_search_memory(networks), make_search_memory(networks))
+    start = board_array(Position.start(core.weights.variant))
+    boards = np.zeros((_MAX_LABELS, 26), dtype=np.int8)
+    targets = np.zeros((_MAX_LABELS, N_OUTPUTS), dtype=np.float32)
+    game = first_game
+    while True:
+        count = _label_game(start, core.code, seed, game, core.evaluator, memories, boards, targets)
+        yield boards[:count].copy(), targets[:count].copy()
+        game += 1
