@@ -21,7 +21,6 @@ from bgserver.cli.options import (
     level_value,
     print_json,
 )
-from bgserver.cli.progress import busy
 from bgserver.cli.rules import board_text
 from bgserver.cli.transport import ask, connect
 from bgserver.v1 import engine_pb2
@@ -55,8 +54,7 @@ def evaluate(
         position=inputs.parse_position(position, nardy=nardy), level=level_value(level)
     )
     with connect(address, token, timeout) as transport:
-        with busy("evaluating"):
-            answer = ask(transport, request, engine_pb2.EvaluateResponse)
+        answer = ask(transport, request, engine_pb2.EvaluateResponse)
         if json:
             print_json(answer)
             return
@@ -91,8 +89,7 @@ def rank(
         first_turn=first_turn,
     )
     with connect(address, token, timeout) as transport:
-        with busy("ranking the plays"):
-            answer = ask(transport, request, engine_pb2.RankPlaysResponse)
+        answer = ask(transport, request, engine_pb2.RankPlaysResponse)
         if json:
             print_json(answer)
             return
@@ -116,13 +113,12 @@ def cube(
         position=inputs.parse_position(position), level=level_value(level)
     )
     with connect(address, token, timeout) as transport:
-        with busy("judging the cube"):
-            answer = ask(transport, request, engine_pb2.AdviseCubeResponse)
+        answer = ask(transport, request, engine_pb2.AdviseCubeResponse)
         if json:
             print_json(answer)
             return
         board = board_text(transport, request.position)
-    tables.show(board, answer.action_text, *tables.cube_table(answer))
+    tables.show(board, f"Best: {answer.action_text}", *tables.cube_table(answer))
 
 
 def info(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["busy", "counter", "steps"]
 
 _PATIENCE_S = 0.7
+_stop_spinner: ContextVar[Callable[[], None]] = ContextVar("stop_spinner", default=lambda: None)
 
 
 class _Console(Console):
@@ -50,22 +52,40 @@ def busy(what: str) -> Iterator[None]:
         console=console, transient=True,
     )  # fmt: skip
     progress.add_task(what, total=None)
-    timer = threading.Timer(_PATIENCE_S, progress.start)
+    with _later(progress, _PATIENCE_S) as stop:
+        token = _stop_spinner.set(stop)
+        try:
+            yield
+        finally:
+            _stop_spinner.reset(token)
+
+
+@contextmanager
+def _later(progress: Progress, delay_s: float) -> Iterator[Callable[[], None]]:
+    """Show `progress` after a delay, until the block ends or the function given is called."""
+    timer = threading.Timer(delay_s, progress.start)
     timer.daemon = True
     timer.start()
-    try:
-        yield
-    finally:
+
+    def stop() -> None:
         timer.cancel()
+        timer.join()
         progress.stop()
+
+    try:
+        yield stop
+    finally:
+        stop()
 
 
 @contextmanager
 def steps(*, always: bool = False) -> Iterator[Callable[[str, float], None]]:
     """A bar for work that reports (what, fraction done); shown after a moment, or always.
 
-    Where stderr is no terminal, each new step is a line of its own.
+    Takes the place of a spinner. Where stderr is no terminal, each step is a line of its own, if
+    always shown.
     """
+    _stop_spinner.get()()
     console = _stderr()
     if not console.is_terminal:
         yield _lines(console) if always else _silent
@@ -75,18 +95,12 @@ def steps(*, always: bool = False) -> Iterator[Callable[[str, float], None]]:
         console=console, transient=True,
     )  # fmt: skip
     task = progress.add_task("starting", total=1.0)
-    timer = threading.Timer(0.0 if always else _PATIENCE_S, progress.start)
-    timer.daemon = True
-    timer.start()
 
     def advance(what: str, fraction: float) -> None:
         progress.update(task, description=what, completed=fraction)
 
-    try:
+    with _later(progress, 0.0 if always else _PATIENCE_S):
         yield advance
-    finally:
-        timer.cancel()
-        progress.stop()
 
 
 def _silent(what: str, fraction: float) -> None:

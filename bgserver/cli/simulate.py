@@ -26,8 +26,8 @@ from bgserver.cli.options import (
 )
 from bgserver.cli.problems import INTERRUPTED
 from bgserver.cli.progress import counter
-from bgserver.cli.transport import connect
-from bgserver.v1 import rules_pb2, simulation_pb2
+from bgserver.cli.transport import ask, connect
+from bgserver.v1 import engine_pb2, rules_pb2, simulation_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,10 +133,12 @@ def simulate(
         include_records=records is not None,
         statistics_only=records is None,
     )
-    start = time.monotonic()
     with ExitStack() as stack:
         file = None if records is None else stack.enter_context(records.open("w", encoding="utf-8"))
         transport = stack.enter_context(connect(address, token, timeout))
+        # The first question loads the engine; that is not the games' time.
+        ask(transport, engine_pb2.GetInfoRequest(), engine_pb2.GetInfoResponse)
+        start = time.monotonic()
         events = stack.enter_context(closing(transport.stream(method_for(request), [request])))
         statistics = _follow(events, count, file)
     seconds = time.monotonic() - start

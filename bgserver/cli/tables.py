@@ -143,14 +143,16 @@ def evaluation_table(evaluation: engine_pb2.EvaluateResponse) -> list[Table]:
 def cube_table(advice: engine_pb2.AdviseCubeResponse) -> list[Table]:
     """Cube advice: the actions with what each is worth, and the points of the market window."""
     in_match = advice.HasField("no_double_mwc")
-    actions = _table("Action", "Equity", *(["MWC %"] if in_match else []), left=["Action"])
+    actions = _table("Action", "Equity", "Diff", *(["MWC %"] if in_match else []), left=["Action"])
+    doubled = min(advice.double_take_equity, advice.double_pass_equity)
+    best = max(advice.no_double_equity, doubled)
     for name, equity, chances in (
         ("No double", advice.no_double_equity, advice.no_double_mwc),
         ("Double / take", advice.double_take_equity, advice.double_take_mwc),
         ("Double / pass", advice.double_pass_equity, advice.double_pass_mwc),
     ):
         extra = [f"{100 * chances:.2f}"] if in_match else []
-        actions.add_row(name, _equity(equity), *extra)
+        actions.add_row(name, _equity(equity), _equity(equity - best), *extra)
     facts = [("Cubeless equity", _equity(advice.cubeless_equity))]
     for name, field in (
         ("Opponent's take point", "take_point"),

@@ -11,7 +11,7 @@ from grpc_status import rpc_status
 
 from bgserver.cli.config import read_config
 from bgserver.cli.methods import method_for, request_class, response_class
-from bgserver.cli.progress import steps
+from bgserver.cli.progress import busy, steps
 from bgserver.server.errors import StatusError
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def _load_engine(config: ServerConfig, _: Progress) -> Engine:
 
 def ask(transport: Transport, request: Message, answer: type[_Answer]) -> _Answer:
     """The answer to a request of a unary method, which the kind of the request tells."""
-    reply = transport.unary(method_for(request), request)
+    with busy("working"):
+        reply = transport.unary(method_for(request), request)
     if not isinstance(reply, answer):
         message = f"expected {answer.__name__}, got {type(reply).__name__}"
         raise TypeError(message)
