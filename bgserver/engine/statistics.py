@@ -37,7 +37,9 @@ def wilson_interval(successes: int, trials: int) -> Estimate:
     middle = (share + _Z * _Z / (2 * trials)) / scale
     spread = share * (1 - share) / trials + _Z * _Z / (4 * trials * trials)
     half = _Z / scale * math.sqrt(spread)
-    return Estimate(share, max(0.0, middle - half), min(1.0, middle + half))
+    # The share lies within its interval, whatever the rounding at shares of 0 and 1.
+    low = max(0.0, min(share, middle - half))
+    return Estimate(share, low, min(1.0, max(share, middle + half)))
 
 
 class Statistics:
