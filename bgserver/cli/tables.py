@@ -142,35 +142,54 @@ def evaluation_table(evaluation: engine_pb2.EvaluateResponse) -> list[Table]:
 
 def cube_table(advice: engine_pb2.AdviseCubeResponse) -> list[Table]:
     """Cube advice: the actions with what each is worth, and the points of the market window."""
-    in_match = advice.HasField("no_double_mwc")
-    actions = _table("Action", "Equity", "Diff", *(["MWC %"] if in_match else []), left=["Action"])
-    doubled = min(advice.double_take_equity, advice.double_pass_equity)
-    best = max(advice.no_double_equity, doubled)
-    for name, equity, chances in (
-        ("No double", advice.no_double_equity, advice.no_double_mwc),
-        ("Double / take", advice.double_take_equity, advice.double_take_mwc),
-        ("Double / pass", advice.double_pass_equity, advice.double_pass_mwc),
-    ):
-        extra = [f"{100 * chances:.2f}"] if in_match else []
-        actions.add_row(name, _equity(equity), _equity(equity - best), *extra)
     facts = [("Cubeless equity", _equity(advice.cubeless_equity))]
-    for name, field in (
-        ("Opponent's take point", "take_point"),
-        ("Doubling point", "doubling_point"),
-        ("Cash point", "cash_point"),
-    ):
-        if advice.HasField(field):  # type: ignore[arg-type] # one of the names above
-            facts.append((name, f"{_percent(getattr(advice, field))} %"))
-    for name, field in (
-        ("Gammon value", "gammon_value"),
-        ("Opponent's gammon value", "opponent_gammon_value"),
-    ):
-        if advice.HasField(field):  # type: ignore[arg-type] # one of the names above
-            facts.append((name, f"{getattr(advice, field):.2f}"))
+    facts += [
+        (name, f"{_percent(chance)} %")
+        for name, is_known, chance in (
+            ("Opponent's take point", advice.HasField("take_point"), advice.take_point),
+            ("Doubling point", advice.HasField("doubling_point"), advice.doubling_point),
+            ("Cash point", advice.HasField("cash_point"), advice.cash_point),
+            ("Too good from", advice.HasField("too_good_point"), advice.too_good_point),
+        )
+        if is_known
+    ]
+    facts += [
+        (name, f"{value:.2f}")
+        for name, is_known, value in (
+            ("Gammon value", advice.HasField("gammon_value"), advice.gammon_value),
+            (
+                "Opponent's gammon value",
+                advice.HasField("opponent_gammon_value"),
+                advice.opponent_gammon_value,
+            ),
+        )
+        if is_known
+    ]
     if advice.refusals:
         facts.append(("May not double", ", ".join(advice.refusals)))
+    elif advice.dead_cube:
+        facts.append(("Cube", "dead: no double can gain anything"))
     facts.append(("Judged by", _level(advice.level)))
-    return [actions, _chances_table(advice.probabilities), facts_table(facts)]
+    return [_actions_table(advice), _chances_table(advice.probabilities), facts_table(facts)]
+
+
+def _actions_table(advice: engine_pb2.AdviseCubeResponse) -> Table:
+    in_match = advice.HasField("no_double_mwc")
+    table = _table("Action", "Equity", "Diff", *(["MWC %"] if in_match else []), left=["Action"])
+    rows = [("No double", advice.no_double_equity, advice.no_double_mwc)]
+    if advice.HasField("double_take_equity"):
+        rows.append(("Double / take", advice.double_take_equity, advice.double_take_mwc))
+    if advice.HasField("double_beaver_equity"):
+        rows.append(("Double / beaver", advice.double_beaver_equity, 0.0))
+    if advice.HasField("double_pass_equity"):
+        rows.append(("Double / pass", advice.double_pass_equity, advice.double_pass_mwc))
+    # The opponent answers a double with what is worst for the player on roll.
+    doubled = [equity for _, equity, _ in rows[1:]]
+    best = max(advice.no_double_equity, min(doubled, default=advice.no_double_equity))
+    for name, equity, chances in rows:
+        extra = [f"{100 * chances:.2f}"] if in_match else []
+        table.add_row(name, _equity(equity), _equity(equity - best), *extra)
+    return table
 
 
 def inspection_table(facts: rules_pb2.InspectPositionResponse) -> list[Table]:
