@@ -15,6 +15,10 @@ from bgserver.kernels.worth import worth_of_plays
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bgserver.kernels.cube import CubeState, MatchTable
+    from bgserver.kernels.evaluate import Evaluator
+    from bgserver.kernels.search import SearchMemory
+
 __all__ = ["ChoiceMemory", "choose_play", "make_choice_memory"]
 
 
@@ -42,7 +46,16 @@ def make_choice_memory() -> ChoiceMemory:
 
 
 @kernel
-def choose_play(board, dice, variant, first_turn, evaluator, cube, memory, choice):
+def choose_play(
+    board: NDArray[np.int8],
+    dice: tuple[int, int],
+    variant: int,
+    first_turn: bool,
+    evaluator: Evaluator,
+    cube: tuple[CubeState, MatchTable],
+    memory: SearchMemory,
+    choice: ChoiceMemory,
+) -> int:
     """Index of the best play of a roll, the first of equals; the plays are in `memory.plays`.
 
     Args:

@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 @kernel
-def mix(value):
+def mix(value: np.uint64) -> np.uint64:
     """Scramble 64 bits (the finaliser of MurmurHash3, public domain)."""
     value ^= value >> _SHIFT
     value *= _FIRST
@@ -32,15 +32,15 @@ def mix(value):
 
 
 @kernel
-def random_bits(seed, game, number):
+def random_bits(seed: int, game: int, number: int) -> np.uint64:
     """64 random bits for draw `number` of game `game`; all arguments are integers >= 0."""
     first = mix(np.uint64(seed) + _GAME * (np.uint64(game) + np.uint64(1)))
     return mix(first + _ROLL * (np.uint64(number) + np.uint64(1)))
 
 
 @kernel
-def roll(seed, game, number):
+def roll(seed: int, game: int, number: int) -> tuple[int, int]:
     """Dice (a, b), each 1..6; all 36 combinations are equally likely up to 2**-32."""
     bits = random_bits(seed, game, number)
-    combination = np.int64(((bits >> _HALF) * np.uint64(36)) >> _HALF)
+    combination = int(np.int64(((bits >> _HALF) * np.uint64(36)) >> _HALF))
     return combination // 6 + 1, combination % 6 + 1

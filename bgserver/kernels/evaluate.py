@@ -5,7 +5,7 @@ Boards are boards after a play seen by the mover; the five chances are the mover
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bgserver.kernels._jit import kernel
 from bgserver.kernels.bearoff import (
@@ -27,6 +27,12 @@ from bgserver.kernels.network import (
     update,
     write_outcome,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bgserver.kernels.network import NetworkScratch
 
 __all__ = [
     "CLASS_BEAROFF",
@@ -52,7 +58,9 @@ class Evaluator(NamedTuple):
 
 
 @kernel
-def _bearoff_arrangements(board, variant, bearoff):
+def _bearoff_arrangements(
+    board: NDArray[np.int8], variant: int, bearoff: BearoffTables
+) -> tuple[int, int]:
     """Indexes of both sides' arrangements if the tables can judge the board, else (-1, -1)."""
     if len(bearoff.probabilities) == 0:
         return -1, -1
@@ -69,7 +77,7 @@ def _bearoff_arrangements(board, variant, bearoff):
 
 
 @kernel
-def judge_class(board, variant, evaluator):
+def judge_class(board: NDArray[np.int8], variant: int, evaluator: Evaluator) -> int:
     """What judges a board: a network class, `CLASS_BEAROFF` or `CLASS_FINISHED`."""
     if game_outcome(board, variant) > 0:
         return CLASS_FINISHED
@@ -82,7 +90,15 @@ def judge_class(board, variant, evaluator):
 
 
 @kernel
-def evaluate_children(boards, count, parent, variant, evaluator, scratch, out):
+def evaluate_children(
+    boards: NDArray[np.int8],
+    count: int,
+    parent: NDArray[np.int8],
+    variant: int,
+    evaluator: Evaluator,
+    scratch: NetworkScratch,
+    out: NDArray[np.float32],
+) -> None:
     """Evaluate the boards after each play of one roll.
 
     Args:
@@ -119,7 +135,13 @@ def evaluate_children(boards, count, parent, variant, evaluator, scratch, out):
 
 
 @kernel
-def evaluate_board(board, variant, evaluator, scratch, out):
+def evaluate_board(
+    board: NDArray[np.int8],
+    variant: int,
+    evaluator: Evaluator,
+    scratch: NetworkScratch,
+    out: NDArray[np.float32],
+) -> None:
     """Evaluate one board after a play.
 
     Args:
@@ -147,7 +169,14 @@ def evaluate_board(board, variant, evaluator, scratch, out):
 
 
 @kernel
-def evaluate_before_roll(boards, variant, evaluator, scratch, turned, out):
+def evaluate_before_roll(
+    boards: NDArray[np.int8],
+    variant: int,
+    evaluator: Evaluator,
+    scratch: NetworkScratch,
+    turned: NDArray[np.int8],
+    out: NDArray[np.float32],
+) -> None:
     """Evaluate boards before the roll, seen by the player on roll.
 
     The other player has just moved, so each board is turned, judged and the chances flipped.

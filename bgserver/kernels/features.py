@@ -9,10 +9,15 @@ points (bit p = point p of one side's own numbering) and tables over masks.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from bgserver.kernels._jit import kernel
 from bgserver.kernels.moves import BACKGAMMON, LONG_NARDY, highest_bit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "CLASS_CONTACT",
@@ -42,9 +47,10 @@ CLASS_NAMES = ("contact", "race")
 _ONE = np.uint64(1)
 _POINTS = np.uint64(0x1FFFFFE)  # bits 1..24
 _HOME = np.uint64(0x7E)  # bits 1..6
+_BAR_BIT = np.uint64(1 << 25)
 
 
-def _unit_values() -> np.ndarray:
+def _unit_values() -> NDArray[np.float32]:
     """Values of the four units of a point by game and number of checkers, float32[2, 16, 4]."""
     values = np.zeros((2, 16, UNITS_PER_POINT), dtype=np.float32)
     for count in range(1, 16):
@@ -66,7 +72,7 @@ def _unit_values() -> np.ndarray:
 UNIT_VALUES = _unit_values()
 
 
-def _escape_table() -> np.ndarray:
+def _escape_table() -> NDArray[np.float32]:
     """Rolls of 36 that take a checker past a block, by mask of blocked distances 1..12.
 
     Bit d-1 of the index means that the point at distance d is blocked. A roll escapes if the
@@ -98,7 +104,7 @@ def _escape_table() -> np.ndarray:
     return table
 
 
-def _enter_table() -> np.ndarray:
+def _enter_table() -> NDArray[np.float32]:
     """Chance that one checker enters, by mask of closed home points (bit n-1 = number n)."""
     table = np.zeros(64, dtype=np.float32)
     for mask in range(64):
@@ -107,7 +113,7 @@ def _enter_table() -> np.ndarray:
     return table
 
 
-def _bit_counts() -> np.ndarray:
+def _bit_counts() -> NDArray[np.int64]:
     return np.array([mask.bit_count() for mask in range(4096)], dtype=np.int64)
 
 
@@ -117,7 +123,7 @@ _BITS = _bit_counts()
 
 
 @kernel
-def position_class(board, variant):
+def position_class(board: NDArray[np.int8], variant: int) -> int:
     """Class of a running game's board: `CLASS_CONTACT` or `CLASS_RACE`.
 
     Race means that no checker of either side still has to pass an opposing one.
@@ -152,13 +158,15 @@ def position_class(board, variant):
 
 
 @kernel
-def _popcount24(mask):
+def _popcount24(mask: np.uint64) -> int:
     shifted = mask >> _ONE
-    return _BITS[shifted & np.uint64(0xFFF)] + _BITS[(shifted >> np.uint64(12)) & np.uint64(0xFFF)]
+    low = _BITS[shifted & np.uint64(0xFFF)]
+    high = _BITS[(shifted >> np.uint64(12)) & np.uint64(0xFFF)]
+    return int(low + high)
 
 
 @kernel
-def _reverse24(mask):
+def _reverse24(mask: np.uint64) -> np.uint64:
     """Bit p moves to bit 25 - p, for p in 1..24."""
     bits = mask >> _ONE
     bits = ((bits >> np.uint64(1)) & np.uint64(0x555555)) | (
@@ -179,12 +187,46 @@ def _reverse24(mask):
 
 
 @kernel
-def _shots(movers, bar, blocked, blots, out, at):
+def _hits_from_bar(
+    movers: np.uint64, bar: int, free: np.uint64, blots: np.uint64, high: int, low: int
+) -> np.uint64:
+    """Blots that a roll hits while checkers must enter; masks as in `_shots`."""
+    a = np.uint64(high)
+    b = np.uint64(low)
+    enter_a = (_BAR_BIT >> a) & free
+    enter_b = (_BAR_BIT >> b) & free
+    hits = np.uint64(0)
+    if high == low:
+        if enter_a:
+            hits = enter_a & blots
+            reach = movers | enter_a
+            for _ in range(4 - bar):
+                reach = (reach >> a) & free
+                hits |= reach & blots
+    elif bar == 1:
+        if enter_a:
+            hits |= (enter_a | ((movers | enter_a) >> b)) & blots
+        if enter_b:
+            hits |= (enter_b | ((movers | enter_b) >> a)) & blots
+    else:
+        hits = (enter_a | enter_b) & blots
+    return hits
+
+
+@kernel
+def _shots(
+    movers: np.uint64,
+    bar: int,
+    blocked: np.uint64,
+    blots: np.uint64,
+    out: NDArray[np.float32],
+    at: int,
+) -> None:
     """Exact hitting rolls of the side to roll against the other side's blots.
 
     All masks are in the hitter's numbering. Written: out[at] the share of 36 rolls that hit,
-    out[at + 1] the share that hit two blots or more, out[at + 2] pips lost on average, divided by
-    24, if each roll hits the blot that costs most.
+    out[at + 1] the share that hit two blots or more, out[at + 2] the mean over all rolls of the
+    owner's number, divided by 24, of the rearmost blot that is hit (0 where none is).
 
     Args:
         movers: Points with the hitter's checkers.
@@ -201,57 +243,39 @@ def _shots(movers, bar, blocked, blots, out, at):
         return
     any_rolls = 0
     two_rolls = 0
-    loss = 0
+    rear = 0
     free = _POINTS & ~blocked
-    bar_bit = np.uint64(1 << 25)
     for high in range(1, 7):
         for low in range(1, high + 1):
-            a = np.uint64(high)
-            b = np.uint64(low)
-            hits = np.uint64(0)
             if bar > 0:
-                enter_a = (bar_bit >> a) & free
-                enter_b = (bar_bit >> b) & free
-                if high == low:
-                    if enter_a:
-                        hits = enter_a & blots
-                        reach = movers | enter_a
-                        for _ in range(4 - bar):
-                            reach = (reach >> a) & free
-                            hits |= reach & blots
-                elif bar == 1:
-                    if enter_a:
-                        hits |= enter_a & blots
-                        hits |= ((movers | enter_a) >> b) & blots
-                    if enter_b:
-                        hits |= enter_b & blots
-                        hits |= ((movers | enter_b) >> a) & blots
-                else:
-                    hits = (enter_a | enter_b) & blots
+                hits = _hits_from_bar(movers, bar, free, blots, high, low)
             elif high == low:
-                reach = movers
-                for _ in range(4):
-                    reach = (reach >> a) & free
-                    hits |= reach & blots
+                a = np.uint64(high)
+                first = (movers >> a) & free
+                second = (first >> a) & free
+                third = (second >> a) & free
+                hits = (first | second | third | (third >> a)) & blots
             else:
+                a = np.uint64(high)
+                b = np.uint64(low)
                 by_a = (movers >> a) & free
                 by_b = (movers >> b) & free
                 hits = (by_a | by_b | (by_a >> b) | (by_b >> a)) & blots
-            hits &= _POINTS
             if hits:
                 weight = 1 if high == low else 2
                 any_rolls += weight
                 if hits & (hits - _ONE):
                     two_rolls += weight
-                # The lowest point in the hitter's numbering is the blot that has come farthest.
-                loss += weight * (25 - highest_bit(hits & (~hits + _ONE)))
+                rear += weight * (25 - highest_bit(hits & (~hits + _ONE)))
     out[at] = any_rolls / 36.0
     out[at + 1] = two_rolls / 36.0
-    out[at + 2] = loss / (36.0 * 24.0)
+    out[at + 2] = rear / (36.0 * 24.0)
 
 
 @kernel
-def _escape_features(checkers, back_limit, blocked, out, at):
+def _escape_features(
+    checkers: np.uint64, back_limit: int, blocked: np.uint64, out: NDArray[np.float32], at: int
+) -> None:
     """How well the rear checkers get past the other side's block.
 
     Masks in the runner's own numbering. Written: out[at] the escape chance of the rearmost
@@ -297,7 +321,9 @@ def _escape_features(checkers, back_limit, blocked, out, at):
 
 
 @kernel
-def _home_shape(board, sign, reverse, out, at):
+def _home_shape(
+    board: NDArray[np.int8], sign: int, reverse: bool, out: NDArray[np.float32], at: int
+) -> tuple[int, int]:
     """Distribution features of one side: pips, stacking, wastage, timing (six values)."""
     pips = 0
     outside = 0
@@ -329,7 +355,7 @@ def _home_shape(board, sign, reverse, out, at):
 
 
 @kernel
-def _dense_backgammon(board, out):
+def _dense_backgammon(board: NDArray[np.int8], out: NDArray[np.float32]) -> None:
     own = np.uint64(0)
     own_made = np.uint64(0)
     opp = np.uint64(0)  # in the opponent's numbering
@@ -426,7 +452,7 @@ def _dense_backgammon(board, out):
 
 
 @kernel
-def _blocks_ahead(made, runner):
+def _blocks_ahead(made: np.uint64, runner: int) -> float:
     """Longest run of made points in front of the other side's rearmost checker, divided by 6.
 
     Args:
@@ -439,7 +465,7 @@ def _blocks_ahead(made, runner):
 
 
 @kernel
-def _longest_run(mask):
+def _longest_run(mask: np.uint64) -> int:
     """Length of the longest run of set bits."""
     run = 0
     while mask:
@@ -449,7 +475,9 @@ def _longest_run(mask):
 
 
 @kernel
-def _nardy_side(board, sign, turned, out, at):
+def _nardy_side(
+    board: NDArray[np.int8], sign: int, turned: bool, out: NDArray[np.float32], at: int
+) -> int:
     """Eighteen features of one side in Long Nardy, in its own numbering."""
     own = np.uint64(0)
     other = np.uint64(0)
@@ -516,7 +544,7 @@ def _nardy_side(board, sign, turned, out, at):
 
 
 @kernel
-def _dense_nardy(board, out):
+def _dense_nardy(board: NDArray[np.int8], out: NDArray[np.float32]) -> None:
     own_pips = _nardy_side(board, 1, False, out, 0)
     opp_pips = _nardy_side(board, -1, True, out, 18)
     difference = (opp_pips - own_pips) / 50.0
@@ -547,7 +575,7 @@ def _dense_nardy(board, out):
 
 
 @kernel
-def dense_features(board, variant, out):
+def dense_features(board: NDArray[np.int8], variant: int, out: NDArray[np.float32]) -> None:
     """Write the dense features of a board after a play, seen by the player who made it.
 
     Args:

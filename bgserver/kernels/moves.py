@@ -113,7 +113,7 @@ def make_play_buffers() -> PlayBuffers:
 
 
 @kernel
-def turn_board(board, variant, out):
+def turn_board(board: NDArray[np.int8], variant: int, out: NDArray[np.int8]) -> None:
     """Write to `out` the board seen by the other player; `out` must not be `board`."""
     if variant == LONG_NARDY:
         out[0] = 0
@@ -127,7 +127,7 @@ def turn_board(board, variant, out):
 
 
 @kernel
-def own_points(board):
+def own_points(board: NDArray[np.int8]) -> np.uint64:
     """Bit mask of points (and 25, the bar) that hold own checkers."""
     mask = np.uint64(0)
     for point in range(1, 26):
@@ -137,7 +137,7 @@ def own_points(board):
 
 
 @kernel
-def open_points(board, variant):
+def open_points(board: NDArray[np.int8], variant: int) -> np.uint64:
     """Bit mask of the points 1..24 on which the mover may land."""
     least = -1 if variant == BACKGAMMON else 0
     mask = np.uint64(0)
@@ -148,7 +148,7 @@ def open_points(board, variant):
 
 
 @kernel
-def highest_bit(mask):
+def highest_bit(mask: np.uint64) -> int:
     """Index of the highest set bit of a uint64 mask that is not 0."""
     position = 0
     rest = mask
@@ -170,7 +170,7 @@ def highest_bit(mask):
 
 
 @kernel
-def legal_sources(own, open_mask, die):
+def legal_sources(own: np.uint64, open_mask: np.uint64, die: int) -> np.uint64:
     """Bit mask of the sources from which a step of `die` may be made; head and prime apart."""
     shift = np.uint64(die)
     if own >> np.uint64(BAR):
@@ -187,7 +187,7 @@ def legal_sources(own, open_mask, die):
 
 
 @kernel
-def prime_limit(board):
+def prime_limit(board: NDArray[np.int8]) -> int:
     """The opponent's lowest occupied number in Long Nardy, 0 once it has begun to bear off.
 
     A block that starts (in the opponent's numbers) above this limit has an opposing checker
@@ -204,7 +204,7 @@ def prime_limit(board):
 
 
 @kernel
-def breaks_prime_rule(own, limit):
+def breaks_prime_rule(own: np.uint64, limit: int) -> bool:
     """True if the own points hold a six-prime in Long Nardy with no opposing checker past it.
 
     Args:
@@ -227,7 +227,7 @@ def breaks_prime_rule(own, limit):
 
 
 @kernel
-def head_allowance(variant, die_a, die_b, first_turn):
+def head_allowance(variant: int, die_a: int, die_b: int, first_turn: bool) -> int:
     """How many checkers may leave point 24 this turn (`rules.md` 7.5)."""
     if variant == BACKGAMMON:
         return 4
@@ -237,7 +237,7 @@ def head_allowance(variant, die_a, die_b, first_turn):
 
 
 @kernel
-def apply_step(board, source, target, variant):
+def apply_step(board: NDArray[np.int8], source: int, target: int, variant: int) -> int:
     """Move one checker on `board`; return 1 if it hit. The step must be legal."""
     board[source] -= 1
     if target <= 0:
@@ -251,7 +251,7 @@ def apply_step(board, source, target, variant):
 
 
 @kernel
-def _undo_step(board, source, target, hit):
+def _undo_step(board: NDArray[np.int8], source: int, target: int, hit: int) -> None:
     board[source] += 1
     if target > 0:
         board[target] -= 1
@@ -261,7 +261,7 @@ def _undo_step(board, source, target, hit):
 
 
 @kernel
-def _seen_before(key, buffers):
+def _seen_before(key: np.uint64, buffers: PlayBuffers) -> bool:
     """Add a key to the hash set of the present search; True if it was there."""
     stamp = buffers.stamp[0]
     slot = key >> _SLOT_SHIFT
@@ -275,7 +275,16 @@ def _seen_before(key, buffers):
 
 
 @kernel
-def _search(first_die, second_die, n_dice, variant, head, in_order, status, buffers):
+def _search(
+    first_die: int,
+    second_die: int,
+    n_dice: int,
+    variant: int,
+    head: int,
+    in_order: bool,
+    status: NDArray[np.int64],
+    buffers: PlayBuffers,
+) -> None:
     """Search one order of the dice depth first and record the longest plays.
 
     Args:
@@ -448,7 +457,14 @@ def _search(first_die, second_die, n_dice, variant, head, in_order, status, buff
 
 
 @kernel
-def generate_plays(points, die_a, die_b, variant, first_turn, buffers):
+def generate_plays(
+    points: NDArray[np.int8],
+    die_a: int,
+    die_b: int,
+    variant: int,
+    first_turn: bool,
+    buffers: PlayBuffers,
+) -> int:
     """Write every distinct result of a roll once, with one list of steps for each.
 
     Args:
@@ -491,4 +507,4 @@ def generate_plays(points, die_a, die_b, variant, first_turn, buffers):
             buffers.boards[0, point] = points[point]
         buffers.n_steps[0] = 0
         return 1
-    return status[0]
+    return int(status[0])

@@ -101,13 +101,15 @@ def make_scratch(networks: Networks) -> NetworkScratch:
 
 
 @kernel
-def equity(p):
+def equity(p: NDArray[np.float32] | NDArray[np.float64]) -> float:
     """Cubeless equity in points of five chances (index 0 win ... 4 lose backgammon)."""
-    return 2 * p[0] - 1 + p[1] + p[2] - p[3] - p[4]
+    return float(2 * p[0] - 1 + p[1] + p[2] - p[3] - p[4])
 
 
 @kernel
-def flip(p, out):
+def flip(
+    p: NDArray[np.float32] | NDArray[np.float64], out: NDArray[np.float32] | NDArray[np.float64]
+) -> None:
     """Write the chances seen by the other player; `out` may be `p`."""
     win, gammon, backgammon = p[0], p[1], p[2]
     out[0] = 1 - win
@@ -118,7 +120,7 @@ def flip(p, out):
 
 
 @kernel
-def game_outcome(board, variant):
+def game_outcome(board: NDArray[np.int8], variant: int) -> int:
     """Value of a finished game to the mover who has just borne off the last checker: 1, 2 or 3.
 
     0 if the mover still has checkers.
@@ -140,7 +142,7 @@ def game_outcome(board, variant):
 
 
 @kernel
-def opposite(point, variant):
+def opposite(point: int, variant: int) -> int:
     """The opponent's number of an own point (0 and 25 are the bars)."""
     if variant == BACKGAMMON:
         return 25 - point
@@ -150,7 +152,9 @@ def opposite(point, variant):
 
 
 @fast_kernel
-def accumulate(board, variant, table, out):
+def accumulate(
+    board: NDArray[np.int8], variant: int, table: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
     """Write the sum of table rows of a board.
 
     Args:
@@ -175,7 +179,14 @@ def accumulate(board, variant, table, out):
 
 
 @fast_kernel
-def update(board, parent, variant, table, parent_sum, out):
+def update(
+    board: NDArray[np.int8],
+    parent: NDArray[np.int8],
+    variant: int,
+    table: NDArray[np.float32],
+    parent_sum: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
     """Write the sum of table rows of `board` from that of `parent`."""
     width = out.shape[0]
     for j in range(width):
@@ -199,7 +210,7 @@ def update(board, parent, variant, table, parent_sum, out):
 
 
 @fast_kernel
-def forward(c, networks, scratch, out):
+def forward(c: int, networks: Networks, scratch: NetworkScratch, out: NDArray[np.float32]) -> None:
     """Run the network above the accumulator.
 
     Loops take four rows at a time: each row alone would spend its time on loading and storing
@@ -266,7 +277,7 @@ def forward(c, networks, scratch, out):
 
 
 @kernel
-def make_sane(board, variant, c, out):
+def make_sane(board: NDArray[np.int8], variant: int, c: int, out: NDArray[np.float32]) -> None:
     """Make the outputs obey what the board makes certain: order, impossible gammons."""
     own = 0
     opponents = 0
@@ -304,7 +315,7 @@ def make_sane(board, variant, c, out):
 
 
 @kernel
-def write_outcome(value, out):
+def write_outcome(value: int, out: NDArray[np.float32] | NDArray[np.float64]) -> None:
     """Write the chances of a game that the mover has won with `value` 1, 2 or 3."""
     out[0] = 1
     out[1] = 1 if value >= 2 else 0

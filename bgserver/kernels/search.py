@@ -36,6 +36,8 @@ from bgserver.kernels.network import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bgserver.kernels.evaluate import Evaluator
+
 __all__ = [
     "SearchMemory",
     "best_static",
@@ -70,7 +72,7 @@ def make_search_memory(networks: Networks) -> SearchMemory:
 
 
 @kernel
-def may_be_first_turn(board, variant):
+def may_be_first_turn(board: NDArray[np.int8], variant: int) -> bool:
     """Long Nardy: whether the player to move still has everything on the head.
 
     A search does not know the history; a player who has forfeited the first turn (7.13) is rare
@@ -80,7 +82,15 @@ def may_be_first_turn(board, variant):
 
 
 @kernel
-def best_static(board, die_a, die_b, variant, first_turn, evaluator, memory):
+def best_static(
+    board: NDArray[np.int8],
+    die_a: int,
+    die_b: int,
+    variant: int,
+    first_turn: bool,
+    evaluator: Evaluator,
+    memory: SearchMemory,
+) -> tuple[int, int]:
     """Generate and evaluate the plays of a roll; return the index of the best and the count.
 
     Args:
@@ -106,7 +116,15 @@ def best_static(board, die_a, die_b, variant, first_turn, evaluator, memory):
 
 
 @kernel
-def static_reply(board, die_a, die_b, variant, evaluator, memory, reply):
+def static_reply(
+    board: NDArray[np.int8],
+    die_a: int,
+    die_b: int,
+    variant: int,
+    evaluator: Evaluator,
+    memory: SearchMemory,
+    reply: NDArray[np.int8],
+) -> None:
     """The opponent's best static play: write the board after it, seen by the opponent.
 
     Args:
@@ -125,7 +143,13 @@ def static_reply(board, die_a, die_b, variant, evaluator, memory, reply):
 
 
 @kernel
-def look_one_roll(board, variant, evaluator, memory, out):
+def look_one_roll(
+    board: NDArray[np.int8],
+    variant: int,
+    evaluator: Evaluator,
+    memory: SearchMemory,
+    out: NDArray[np.float64],
+) -> None:
     """Chances of the mover after a play, one roll ahead.
 
     Args:

@@ -67,7 +67,7 @@ def make_graph_buffers() -> GraphBuffers:
 
 
 @kernel
-def _same_board(boards, first, second):
+def _same_board(boards: NDArray[np.int8], first: int, second: int) -> bool:
     for point in range(26):
         if boards[first, point] != boards[second, point]:
             return False
@@ -75,7 +75,14 @@ def _same_board(boards, first, second):
 
 
 @kernel
-def build_graph(points, die_a, die_b, variant, first_turn, buffers):
+def build_graph(
+    points: NDArray[np.int8],
+    die_a: int,
+    die_b: int,
+    variant: int,
+    first_turn: bool,
+    buffers: GraphBuffers,
+) -> tuple[int, int]:
     """Write the graph of all legal step orders.
 
     Args:
@@ -156,7 +163,7 @@ def build_graph(points, die_a, die_b, variant, first_turn, buffers):
 
 
 @kernel
-def _mark_legal(n_nodes, n_edges, n_dice, buffers):
+def _mark_legal(n_nodes: int, n_edges: int, n_dice: int, buffers: GraphBuffers) -> None:
     """Set the state of each node: complete, on the way to a complete one, or neither."""
     depth = buffers.depth
     state = buffers.state

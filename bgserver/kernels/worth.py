@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bgserver.kernels._jit import kernel
 from bgserver.kernels.cube import cube_efficiency, cubeless_utility, normalised, turned
 from bgserver.kernels.cube_actions import turn_utility
 from bgserver.kernels.moves import BACKGAMMON, turn_board
 from bgserver.kernels.network import flip, game_outcome
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bgserver.kernels.cube import CubeState, MatchTable
+
 __all__ = ["worth_of_plays"]
 
 
 @kernel
-def worth_of_plays(boards, values, state, table, board, chances, out):
+def worth_of_plays(
+    boards: NDArray[np.int8],
+    values: NDArray[np.float64],
+    state: CubeState,
+    table: MatchTable,
+    board: NDArray[np.int8],
+    chances: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
     """Write the cubeful equity and utility of the mover after each play (backgammon).
 
     After a play the opponent is on roll and may double.

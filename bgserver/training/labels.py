@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bgserver.engine.evaluator import GameCore
+    from bgserver.kernels.evaluate import Evaluator
+    from bgserver.kernels.search import SearchMemory
 
 __all__ = ["label_games"]
 
@@ -36,7 +38,16 @@ _LONGEST_GAME = 400
 
 
 @kernel
-def _label_game(start, variant, seed, game, evaluator, memories, boards, targets):
+def _label_game(
+    start: NDArray[np.int8],
+    variant: int,
+    seed: int,
+    game: int,
+    evaluator: Evaluator,
+    memories: tuple[SearchMemory, SearchMemory],
+    boards: NDArray[np.int8],
+    targets: NDArray[np.float32],
+) -> int:
     """Play one game and label its decisions.
 
     Args:
@@ -58,13 +69,13 @@ def _label_game(start, variant, seed, game, evaluator, memories, boards, targets
     label = np.zeros(N_OUTPUTS, dtype=np.float64)
     taken = np.zeros(_SIBLINGS + 1, dtype=np.int64)
     bits = random_bits(seed + 1, game, 0)
-    random_turns = np.int64(bits >> np.uint64(8)) & 7 if bits & np.uint64(1) else np.int64(0)
+    random_turns = int(np.int64(bits >> np.uint64(8))) & 7 if bits & np.uint64(1) else 0
     n_labels = 0
     for turn in range(_LONGEST_GAME):
         die_a, die_b = roll(seed, game, turn)
         best, count = best_static(board, die_a, die_b, variant, turn < 2, evaluator, memory)
         bits = random_bits(seed + 2, game, turn)
-        other = np.int64((bits >> np.uint64(33)) % np.uint64(count))
+        other = int(np.int64((bits >> np.uint64(33)) % np.uint64(count)))
         boards_now = memory.plays.boards
         # The best siblings, by repeated selection, and one random play.
         n_taken = 0

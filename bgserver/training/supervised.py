@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bgserver.engine.weights import RawWeights
+    from bgserver.training.td import TrainingMemory
 
 __all__ = ["Epoch", "Labels", "fit"]
 
@@ -46,14 +47,30 @@ class Epoch:
 
 
 @kernel
-def _fit_rows(rows, boards, targets, variant, rate, weights, unit_values, memory):
+def _fit_rows(
+    rows: NDArray[np.int64],
+    boards: NDArray[np.int8],
+    targets: NDArray[np.float32],
+    variant: int,
+    rate: np.float32,
+    weights: RawWeights,
+    unit_values: NDArray[np.float32],
+    memory: TrainingMemory,
+) -> None:
     for index in range(len(rows)):
         row = rows[index]
         learn_board(boards[row], variant, targets[row], rate, weights, unit_values, memory)
 
 
 @kernel
-def _squared_error(boards, targets, variant, weights, unit_values, memory):
+def _squared_error(
+    boards: NDArray[np.int8],
+    targets: NDArray[np.float32],
+    variant: int,
+    weights: RawWeights,
+    unit_values: NDArray[np.float32],
+    memory: TrainingMemory,
+) -> float:
     total = 0.0
     for row in range(len(boards)):
         total += loss_of_board(boards[row], variant, targets[row], weights, unit_values, memory)

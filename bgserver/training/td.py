@@ -104,7 +104,12 @@ def initial_weights(width1: int, width2: int, seed: int) -> RawWeights:
 
 
 @fast_kernel
-def _add_units(units, values, sign, out):
+def _add_units(
+    units: NDArray[np.float32],
+    values: NDArray[np.float32],
+    sign: np.float32,
+    out: NDArray[np.float32],
+) -> None:
     """Add `sign` times the units of one point, weighted by their values, to `out`."""
     width = out.shape[0]
     for u in range(UNITS_PER_POINT):
@@ -117,7 +122,13 @@ def _add_units(units, values, sign, out):
 
 
 @kernel
-def _sum_units(board, variant, units, unit_values, out):
+def _sum_units(
+    board: NDArray[np.int8],
+    variant: int,
+    units: NDArray[np.float32],
+    unit_values: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
     out[:] = 0
     for point in range(26):
         count = board[point]
@@ -128,7 +139,15 @@ def _sum_units(board, variant, units, unit_values, out):
 
 
 @kernel
-def _update_units(board, parent, variant, units, unit_values, parent_sum, out):
+def _update_units(
+    board: NDArray[np.int8],
+    parent: NDArray[np.int8],
+    variant: int,
+    units: NDArray[np.float32],
+    unit_values: NDArray[np.float32],
+    parent_sum: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
     out[:] = parent_sum
     for point in range(26):
         old = parent[point]
@@ -146,7 +165,14 @@ def _update_units(board, parent, variant, units, unit_values, parent_sum, out):
 
 
 @fast_kernel
-def _forward(hidden1, dense, c, weights, hidden2, out):
+def _forward(
+    hidden1: NDArray[np.float32],
+    dense: NDArray[np.float32],
+    c: int,
+    weights: RawWeights,
+    hidden2: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
     """Run the network above the sparse units; leaves the activations for `learn_board`.
 
     Args:
@@ -199,7 +225,14 @@ def _forward(hidden1, dense, c, weights, hidden2, out):
 
 
 @kernel
-def _evaluate_plays(count, parent, variant, weights, unit_values, memory):
+def _evaluate_plays(
+    count: int,
+    parent: NDArray[np.int8],
+    variant: int,
+    weights: RawWeights,
+    unit_values: NDArray[np.float32],
+    memory: TrainingMemory,
+) -> int:
     """Evaluate the boards in memory.plays into memory.values; return the index of the best."""
     memory.parent_ready[:] = False
     best = 0
@@ -230,7 +263,14 @@ def _evaluate_plays(count, parent, variant, weights, unit_values, memory):
 
 
 @fast_kernel
-def _learn_units(board, variant, units, unit_values, step, delta1):
+def _learn_units(
+    board: NDArray[np.int8],
+    variant: int,
+    units: NDArray[np.float32],
+    unit_values: NDArray[np.float32],
+    step: np.float32,
+    delta1: NDArray[np.float32],
+) -> None:
     width = delta1.shape[0]
     for point in range(26):
         count = board[point]
@@ -252,7 +292,15 @@ def _learn_units(board, variant, units, unit_values, step, delta1):
 
 
 @fast_kernel
-def learn_board(board, variant, target, rate, weights, unit_values, memory):
+def learn_board(
+    board: NDArray[np.int8],
+    variant: int,
+    target: NDArray[np.float32],
+    rate: np.float32,
+    weights: RawWeights,
+    unit_values: NDArray[np.float32],
+    memory: TrainingMemory,
+) -> None:
     """One step of gradient descent on one board towards a target, float32[5]."""
     c = position_class(board, variant)
     units = weights.units[c]
@@ -302,7 +350,14 @@ def learn_board(board, variant, target, rate, weights, unit_values, memory):
 
 
 @kernel
-def loss_of_board(board, variant, target, weights, unit_values, memory):
+def loss_of_board(
+    board: NDArray[np.int8],
+    variant: int,
+    target: NDArray[np.float32],
+    weights: RawWeights,
+    unit_values: NDArray[np.float32],
+    memory: TrainingMemory,
+) -> float:
     """Squared error of the cubeless equity of one board, in points squared."""
     c = position_class(board, variant)
     out = memory.values[0]
@@ -316,8 +371,16 @@ def loss_of_board(board, variant, target, weights, unit_values, memory):
 
 @kernel
 def play_training_games(
-    start, variant, seed, first_game, n_games, rate, weights, unit_values, memory
-):
+    start: NDArray[np.int8],
+    variant: int,
+    seed: int,
+    first_game: int,
+    n_games: int,
+    rate: np.float32,
+    weights: RawWeights,
+    unit_values: NDArray[np.float32],
+    memory: TrainingMemory,
+) -> int:
     """Play self-play games and learn from each; return the number of turns.
 
     Args:
@@ -344,7 +407,7 @@ def play_training_games(
         random_turns = 0
         bits = random_bits(seed + 1, game, 0)
         if bits & np.uint64(3) == 0:
-            random_turns = np.int64((bits >> np.uint64(8)) & np.uint64(7)) + 1
+            random_turns = int(np.int64((bits >> np.uint64(8)) & np.uint64(7))) + 1
         while number < 2000:
             die_a, die_b = roll(seed, game, number)
             if number == 0 and variant == BACKGAMMON:
@@ -354,7 +417,7 @@ def play_training_games(
             count = generate_plays(board, die_a, die_b, variant, number < 2, memory.plays)
             if number < random_turns:
                 bits = random_bits(seed + 2, game, number)
-                best = np.int64((bits >> np.uint64(33)) % np.uint64(count))
+                best = int(np.int64((bits >> np.uint64(33)) % np.uint64(count)))
                 turn_board(memory.plays.boards[best], variant, turned)
                 board[:] = turned
                 number += 1
