@@ -27,6 +27,7 @@ __all__ = [
     "legal_plays",
     "play_between",
     "play_of_row",
+    "play_rows",
     "step_graph",
     "steps_of_row",
     "variant_code",
@@ -131,24 +132,36 @@ def legal_plays(position: Position, dice: Dice, *, first_turn: bool = False) -> 
     Raises:
         WrongMomentError: `GAME_OVER` if one side has borne off all checkers.
     """
+    boards, steps = play_rows(position, dice, first_turn=first_turn)
+    variant = position.variant
+    return [
+        Play(made, _position(board, variant))
+        for made, board in zip(steps, boards.tolist(), strict=True)
+    ]
+
+
+def play_rows(
+    position: Position, dice: Dice, *, first_turn: bool = False
+) -> tuple[NDArray[np.int8], list[tuple[Step, ...]]]:
+    """What `legal_plays` tells, without an object for each play.
+
+    Returns:
+        int8[n, 26], the boards after the plays, valid until this thread asks again; and the steps.
+    """
     _require_running(position)
-    board = board_array(position)
     buffers = _buffers.plays
     variant = position.variant
     count = moves.generate_plays(
-        board, dice.high, dice.low, variant_code(variant), first_turn, buffers
+        board_array(position), dice.high, dice.low, variant_code(variant), first_turn, buffers
     )
-    boards = buffers.boards[:count].tolist()
-    steps = buffers.steps[:count].tolist()
+    rows = buffers.steps[:count].tolist()
     lengths = buffers.n_steps[:count].tolist()
     start = list(position.points)
-    return [
-        Play(
-            steps_of_row(start, steps[row], lengths[row], dice, variant),
-            _position(boards[row], variant),
-        )
-        for row in range(count)
+    steps = [
+        steps_of_row(start, row, length, dice, variant)
+        for row, length in zip(rows, lengths, strict=True)
     ]
+    return buffers.boards[:count], steps
 
 
 def play_of_row(position: Position, dice: Dice, buffers: moves.PlayBuffers, row: int) -> Play:

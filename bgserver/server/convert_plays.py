@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault
+from bgserver.engine.plays import Play, play_rows
 from bgserver.engine.position import Variant
 from bgserver.formats.notation import format_play
 from bgserver.server.convert_enums import VARIANT
@@ -13,25 +14,68 @@ from bgserver.v1 import common_pb2, rules_pb2
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bgserver.engine.plays import Play, Step, StepGraph
-    from bgserver.engine.position import Position
+    from bgserver.engine.plays import Step, StepGraph
+    from bgserver.engine.position import Dice, Position
 
-__all__ = ["add_plays", "play_message", "step_graph_message"]
+__all__ = ["play_message", "plays_bytes", "step_graph_message"]
 
 
 _MAX_WRITTEN = 1 << 14
 _written: dict[tuple[Step, ...], bytes] = {}
-"""Notation and steps of backgammon plays, serialised. They depend on the steps only, and the same
-ones come again and again: it saves most of the time of a call."""
+"""Notation and steps of backgammon plays, serialised: they depend on the steps only, and the same
+ones come again and again."""
+
+# The wire format of `ListPlaysResponse.plays` (field 1) and `Play.result` (field 3) with its 26
+# `points` (field 1, packed, one byte each) and `variant` (field 2).
+_PLAYS_TAG = b"\x0a"
+_RESULT = b"\x1a\x1e\x0a\x1a"
+_VARIANT_TAG = b"\x10"
+_RESULT_BYTES = 32
 
 
-def add_plays(
-    response: rules_pb2.ListPlaysResponse, plays: Iterable[Play], position: Position
-) -> None:
-    """Add plays to an answer."""
-    # Filled in place: a constructor for each sub-message would double the time.
-    for play in plays:
-        _fill_play(response.plays.add(), play, position)
+def plays_bytes(position: Position, dice: Dice, *, first_turn: bool) -> bytes:
+    """The plays of a roll as the field `plays` of a serialised `ListPlaysResponse`.
+
+    Written by hand, because building 16 messages with 26 numbers each takes longer than all the
+    rest of the call: 100 microseconds against 15 (`bench/server_latency.py`).
+    """
+    boards, steps_of_plays = play_rows(position, dice, first_turn=first_turn)
+    # Zigzag: 0, -1, 1, -2... become 0, 1, 2, 3...; 15 checkers still fit into one byte.
+    points = ((boards << 1) ^ (boards >> 7)).tobytes()
+    result_end = _VARIANT_TAG + bytes([VARIANT.to_api(position.variant)])
+    pieces: list[bytes] = []
+    for row, steps in enumerate(steps_of_plays):
+        written = _write(steps, position)
+        pieces += (
+            _PLAYS_TAG,
+            _varint(len(written) + _RESULT_BYTES),
+            written,
+            _RESULT,
+            points[26 * row : 26 * row + 26],
+            result_end,
+        )
+    return b"".join(pieces)
+
+
+def _write(steps: tuple[Step, ...], position: Position) -> bytes:
+    """A play without its result, serialised."""
+    is_backgammon = position.variant is Variant.BACKGAMMON
+    written = _written.get(steps) if is_backgammon else None
+    if written is None:
+        # The notation asks for the steps only, so the board before stands in for the one after.
+        message = common_pb2.Play(
+            notation=format_play(Play(steps, position), position), steps=map(_step_message, steps)
+        )
+        written = message.SerializeToString()
+        if is_backgammon:
+            if len(_written) >= _MAX_WRITTEN:
+                _written.clear()
+            _written[steps] = written
+    return written
+
+
+def _varint(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128, number >> 7])
 
 
 def play_message(play: Play, position: Position) -> common_pb2.Play:
@@ -41,24 +85,10 @@ def play_message(play: Play, position: Position) -> common_pb2.Play:
         play: The play.
         position: The board before it.
     """
-    message = common_pb2.Play()
-    _fill_play(message, play, position)
-    return message
-
-
-def _fill_play(message: common_pb2.Play, play: Play, position: Position) -> None:
-    written = _written.get(play.steps) if position.variant is Variant.BACKGAMMON else None
-    if written is not None:
-        message.MergeFromString(written)
-    else:
-        message.notation = format_play(play, position)
-        message.steps.extend(map(_step_message, play.steps))
-        if position.variant is Variant.BACKGAMMON:
-            if len(_written) >= _MAX_WRITTEN:
-                _written.clear()
-            _written[play.steps] = message.SerializeToString()
+    message = common_pb2.Play.FromString(_write(play.steps, position))
     message.result.points.extend(play.result.points)
     message.result.variant = VARIANT.to_api(position.variant)
+    return message
 
 
 def _step_message(step: Step) -> common_pb2.Step:

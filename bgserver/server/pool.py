@@ -182,6 +182,7 @@ class WorkerPool:
                     self._deliver(job, result, error)
                     break
                 with self._condition:
+                    job.dropped = job.dropped or self._closed
                     self._lines[job.priority].append(job)
                     following = self._next()
                 if following is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.inspection import Phase, game_value, inspect
-from bgserver.engine.plays import legal_plays, step_graph
+from bgserver.engine.plays import step_graph
 from bgserver.engine.step_input import play_of_steps
 from bgserver.formats.board import render_board
 from bgserver.formats.gnu_id import format_gnu_id, gnu_id_losses
@@ -14,8 +14,8 @@ from bgserver.formats.notation import parse_play
 from bgserver.formats.xgid import format_xgid
 from bgserver.games.presets import PRESETS
 from bgserver.server.convert_plays import (
-    add_plays,
     play_message,
+    plays_bytes,
     step_faults,
     step_graph_message,
 )
@@ -57,9 +57,7 @@ class RulesServicer:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
-    async def list_plays(
-        self, request: rules_pb2.ListPlaysRequest, context: CallContext
-    ) -> rules_pb2.ListPlaysResponse:
+    async def list_plays(self, request: rules_pb2.ListPlaysRequest, context: CallContext) -> bytes:
         """Every distinct result of a roll."""
         state, dice = _position_and_dice(request)
         if not dice.is_double and not request.include_step_graph:
@@ -145,17 +143,15 @@ def _position_and_dice(
     return state, dice
 
 
-def _list_plays(
-    request: rules_pb2.ListPlaysRequest, state: GameState, dice: Dice
-) -> rules_pb2.ListPlaysResponse:
-    response = rules_pb2.ListPlaysResponse(dice=dice_message(dice))
+def _list_plays(request: rules_pb2.ListPlaysRequest, state: GameState, dice: Dice) -> bytes:
+    """The answer, serialised."""
     position = state.position
-    plays = legal_plays(position, dice, first_turn=request.first_turn)
-    add_plays(response, plays, position)
+    response = rules_pb2.ListPlaysResponse(dice=dice_message(dice))
     if request.include_step_graph:
         graph = step_graph(position, dice, first_turn=request.first_turn)
         response.step_graph.CopyFrom(step_graph_message(graph))
-    return response
+    plays = plays_bytes(position, dice, first_turn=request.first_turn)
+    return plays + response.SerializeToString()
 
 
 def _apply_play(
