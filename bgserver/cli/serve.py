@@ -141,14 +141,12 @@ def serve(
 
 def warmup() -> None:
     """Compile everything and build the tables once, so that the server starts fast."""
-    from bgserver.engine.evaluator import Engine
-    from bgserver.engine.paths import cache_dir
-    from bgserver.kernels._jit import kernel_cache_dir
+    from bgserver.engine.paths import cache_dir, kernel_cache_dir
+    from bgserver.server.app import load_engine
 
     start = time.monotonic()
     with steps(always=True) as on_progress:
-        engine = Engine.load(progress=on_progress)
-        engine.warm_up(on_progress)
+        load_engine(read_config(), on_progress)
     seconds = time.monotonic() - start
     sys.stdout.write(f"ready after {seconds:.1f} s\n")
     if kernel_cache_dir is None:

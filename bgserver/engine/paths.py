@@ -6,13 +6,13 @@ import contextlib
 import secrets
 from typing import TYPE_CHECKING
 
-from bgserver.kernels._jit import cache_root
+from bgserver.kernels._jit import cache_root, kernel_cache_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["cache_dir", "write_atomically"]
+__all__ = ["cache_dir", "kernel_cache_dir", "write_atomically"]
 
 
 def cache_dir() -> Path:
