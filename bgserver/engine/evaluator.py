@@ -477,5 +477,8 @@ def _require_running(position: Position) -> None:
 def _require_possible(state: GameState) -> None:
     """Raise `InvalidInputError` if cube, score and money rules cannot go together."""
     faults = cube_faults(state.cube, state.match, jacoby=state.jacoby, beavers=state.beavers)
+    if state.position.variant is Variant.LONG_NARDY and state.cube.value > 1:
+        message = "long nardy is played without a cube"
+        faults.append(Fault("cube.value", "NO_CUBE_IN_LONG_NARDY", message))
     if faults:
         raise InvalidInputError(faults)
