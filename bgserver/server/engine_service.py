@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bgserver import __version__
 from bgserver.engine.levels import Level
+from bgserver.engine.work import run
 from bgserver.server.convert_engine import (
     advice_message,
     batch_faults,
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
 
     from bgserver.engine.errors import Fault
     from bgserver.engine.evaluator import Engine
-    from bgserver.engine.position import GameState, Variant
+    from bgserver.engine.position import Dice, GameState, Variant
     from bgserver.engine.work import Work
     from bgserver.server.context import CallContext
     from bgserver.server.runtime import Runtime
 
 __all__ = ["EngineServicer"]
 
+_T = TypeVar("_T")
 _BATCH_LEVELS = (Level.STATIC, Level.LOOKAHEAD_1)
 
 
@@ -54,9 +56,7 @@ class EngineServicer:
         """Evaluate a position before the roll."""
         engine = self._runtime.engine
         state, level = _read(request, engine)
-        work = engine.evaluate(state, level)
-        found = await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
-        return evaluation_message(found)
+        return evaluation_message(await self._answer(engine.evaluate(state, level), level, context))
 
     async def rank_plays(
         self, request: engine_pb2.RankPlaysRequest, context: CallContext
@@ -70,16 +70,8 @@ class EngineServicer:
         refuse(faults)
         if state is None or dice is None or level is None:
             raise AssertionError(_UNREAD)
-        work = engine.rank(
-            state, dice, level, cubeless=request.cubeless, first_turn=request.first_turn
-        )
-        ranked = await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
-        wanted = ranked[: request.max_plays] if request.max_plays else ranked
-        return engine_pb2.RankPlaysResponse(
-            plays=[ranked_play_message(play, state.position) for play in wanted],
-            total_plays=len(ranked),
-            dice=dice_message(dice),
-        )
+        work = _rank(engine, request, state, dice, level)
+        return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
 
     async def advise_cube(
         self, request: engine_pb2.AdviseCubeRequest, context: CallContext
@@ -88,9 +80,13 @@ class EngineServicer:
         engine = self._runtime.engine
         state, level = _read(request, engine)
         work = engine.advise_cube(state, level)
-        pool = self._runtime.pool
-        advice, evaluation = await pool.run(work, Priority.INTERACTIVE, context.deadline)
-        return advice_message(advice, evaluation)
+        return advice_message(*await self._answer(work, level, context))
+
+    async def _answer(self, work: Work[_T], level: Level, context: CallContext) -> _T:
+        """The result of a work on one position."""
+        if level is Level.STATIC:
+            return run(work)  # 0.03 to 0.1 ms: a worker thread would double that
+        return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
 
     async def evaluate_batch(
         self, requests: AsyncIterator[engine_pb2.EvaluateBatchRequest], context: CallContext
@@ -187,6 +183,24 @@ def _read(
     if state is None or level is None:
         raise AssertionError(_UNREAD)
     return state, level
+
+
+def _rank(
+    engine: Engine,
+    request: engine_pb2.RankPlaysRequest,
+    state: GameState,
+    dice: Dice,
+    level: Level,
+) -> Work[engine_pb2.RankPlaysResponse]:
+    ranked = yield from engine.rank(
+        state, dice, level, cubeless=request.cubeless, first_turn=request.first_turn
+    )
+    wanted = ranked[: request.max_plays] if request.max_plays else ranked
+    return engine_pb2.RankPlaysResponse(
+        plays=[ranked_play_message(play, state.position) for play in wanted],
+        total_plays=len(ranked),
+        dice=dice_message(dice),
+    )
 
 
 def _batch(
