@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 import grpc
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # generated, no stubs
 
-from bgserver.engine.errors import EngineError, Fault, InvalidInputError
+from bgserver.engine.errors import DataError, EngineError, Fault, InvalidInputError
 from bgserver.server.errors import StatusError, status_of
 
 if TYPE_CHECKING:
@@ -115,7 +115,10 @@ def status_for(error: Exception) -> status_pb2.Status | None:
     if isinstance(error, StatusError):
         return error.status
     if isinstance(error, EngineError):
-        return status_of(error, "")[0]
+        status = status_of(error, "")[0]
+        if isinstance(error, DataError):
+            status.message = str(error)  # a server hides its files from callers, not from its user
+        return status
     return None
 
 

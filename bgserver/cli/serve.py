@@ -92,7 +92,8 @@ def serve(
         LogFormat | None, _option("--log-format", "How log lines look \\[text].", _LOGGING)
     ] = None,
     weights: Annotated[
-        Path | None, _option("--weights", "Weights to use instead of the built-in ones.", _FILES)
+        Path | None,
+        _option("--weights", "Folder with weights to use instead of the built-in ones.", _FILES),
     ] = None,
     match_equity_table: Annotated[
         Path | None,

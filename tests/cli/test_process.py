@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bgserver import __version__
-from tests.serving import BGSERVER
+from tests.serving import BGSERVER, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _LIMIT_S = 60
 _ENDLESS = "10000000"
@@ -115,6 +116,33 @@ def test_silent_server_ends_with_3_in_time() -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_refused_callers_end_with_4(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("sesame\n")
+    with serving("--token-file", str(tmp_path / "tokens")) as address:
+        refused = _run("presets", "--address", address)
+        assert refused.returncode == 4
+        assert refused.stderr.startswith("error: ")
+        known = {"BGSERVER_TOKEN": "sesame"}
+        assert _run("presets", "--address", address, **known).returncode == 0
+
+
+def test_server_stops_on_ctrl_c(started: list[subprocess.Popen[str]]) -> None:
+    process = _start("serve", "--port", "0")
+    started.append(process)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline().startswith("bgserver is ready on 127.0.0.1:")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(_LIMIT_S) == 0
+    assert "100 %" in process.stderr.read()  # the progress of the start, as lines
+
+
+def test_warmup_tells_where_the_cache_is() -> None:
+    result = _run("warmup")
+    assert result.returncode == 0
+    assert "cache: " in result.stdout
+
+
 def test_the_address_may_come_from_the_environment(server_address: str) -> None:
     result = _run("presets", BGSERVER_ADDRESS=server_address)
     assert result.returncode == 0
@@ -141,6 +169,14 @@ def test_impossible_variables_of_the_server_are_told_like_options() -> None:
     result = _run("serve", BGSERVER_PORT="harbour")
     assert result.returncode == 2
     assert "port" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_damaged_weights_are_named(tmp_path: Path) -> None:
+    (tmp_path / "weights.npz").write_bytes(b"garbage")
+    result = _run("serve", "--port", "0", "--weights", str(tmp_path / "weights.npz"))
+    assert result.returncode == 1
+    assert "weights.npz" in result.stderr
     assert "Traceback" not in result.stderr
 
 
