@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     """Loads the engine and compiles everything."""
 
 __all__ = [
-    "EXIT_CANNOT_START",
     "BgServer",
     "ServerStartError",
     "load_engine",
@@ -48,8 +47,6 @@ __all__ = [
     "serve",
 ]
 
-EXIT_CANNOT_START = 69
-"""Exit code of a server that cannot listen or load (EX_UNAVAILABLE of sysexits)."""
 _SWITCH_INTERVAL_S = 0.0005
 
 
