@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CHUNK = 1_000
 """Cases that a process compares before it reports."""
+LOGGED = 50_000
+"""Cases between two lines of a log, where there is no terminal for a progress bar."""
 SHOWN = 20
 """Differences that are printed; all are counted."""
 
@@ -71,6 +73,8 @@ def run(compare: Compare, against: str, variant: str, count: int, seed: int, wor
                 progress.console.print(difference, markup=False, highlight=False, soft_wrap=True)
             total.add(tally)
             progress.update(task, completed=total.cases)
+            if not console.is_terminal and total.cases % LOGGED == 0:
+                console.print(f"{total.cases:,} compared, {len(total.differences)} differences")
     elapsed = time.monotonic() - begun
     console.print(
         f"{variant} against {against}: {total.cases:,} positions, {total.results:,} results, "
