@@ -38,6 +38,7 @@ __all__ = [
     "state_message",
 ]
 
+_MAX_BEAVER_LEVEL = 2
 # Fields that the API names otherwise than the engine.
 _API_NAMES = {
     "money_score[0]": "money_score_on_roll",
@@ -104,6 +105,10 @@ def _read_state(message: common_pb2.GameState, path: str, faults: list[Fault]) -
     phase = GAME_PHASE.read(message.phase, f"{path}.phase", faults)
     acting = SEAT.read(message.acting, f"{path}.acting", faults) if message.acting else None
     cube, match = message.cube, message.match
+    if message.beaver_level > _MAX_BEAVER_LEVEL:
+        text = f"expected 0 to {_MAX_BEAVER_LEVEL}, got {message.beaver_level}"
+        faults.append(Fault(f"{path}.beaver_level", "OUT_OF_RANGE", text))
+        return None
     if None in {on_roll, owner, resignation, phase}:
         return None
     state = GameState(
