@@ -40,8 +40,8 @@ class ServerConfig(BaseSettings):
     max_simulation_games: int = Field(default=10_000_000, ge=1)
     """Most games (or matches) of one simulation."""
     auth_tokens: tuple[SecretStr, ...] = ()
-    """Accepted bearer tokens (in the environment a JSON list). With none here and in the file nobody
-    has to authenticate; health and reflection never ask."""
+    """Accepted bearer tokens (in the environment a JSON list). With none here and in the file
+    nobody has to authenticate; health and reflection never ask."""
     auth_token_file: Path | None = None
     """A file with one accepted bearer token a line."""
     metrics_port: int | None = Field(default=None, ge=0, le=65535)
