@@ -50,8 +50,8 @@ def call(
     """Send requests, one line of protobuf JSON each, and print one line for each answer.
 
     Reads requests from stdin and writes answers to stdout, each line at once. A streaming method
-    gives a line for each message. A request that fails gives a line with [bold]error[/] and the
-    number of its [bold]line[/]; the rest goes on, and the exit code is 1 at the end.
+    gives a line for each message. A request that fails gives a line with `error` and the
+    number of its `line`; the rest goes on, and the exit code is 1 at the end.
     """
     if method is None:
         for known in all_methods():

@@ -47,7 +47,7 @@ PositionArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="POSITION",
-        help="An XGID, a GNU Position ID, [bold]start[/], [bold]nardy-start[/], or 26 numbers.",
+        help="An XGID, a GNU Position ID, `start`, `nardy-start`, or 26 numbers.",
         show_default=False,
     ),
 ]

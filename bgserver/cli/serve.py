@@ -54,16 +54,18 @@ def _option(name: str, text: str, panel: str | None = None, metavar: str | None 
 
 
 def serve(
-    host: Annotated[str | None, _option("--host", "Address to listen on \\[127.0.0.1].")] = None,
+    host: Annotated[str | None, _option("--host", "Address to listen on [127.0.0.1].")] = None,
     port: Annotated[
-        int | None, _option("--port", "Port to listen on; 0 takes a free one \\[50051].")
+        int | None, _option("--port", "Port to listen on; 0 takes a free one [50051].")
     ] = None,
     threads: Annotated[
-        int | None, _option("--threads", "Threads that compute \\[one for each processor].")
+        int | None, _option("--threads", "Threads that compute [one for each processor].")
     ] = None,
-    token_file: Annotated[
+    auth_token_file: Annotated[
         Path | None,
-        _option("--token-file", "File with one accepted token a line; without tokens all may ask."),
+        _option(
+            "--auth-token-file", "File with one accepted token a line; without tokens all may ask."
+        ),
     ] = None,
     max_pending_requests: Annotated[
         int | None,
@@ -86,10 +88,10 @@ def serve(
         _option("--metrics-port", "Port for Prometheus; by default there is none.", _LOGGING),
     ] = None,
     log_level: Annotated[
-        LogLevel | None, _option("--log-level", "Least level that is logged \\[info].", _LOGGING)
+        LogLevel | None, _option("--log-level", "Least level that is logged [info].", _LOGGING)
     ] = None,
     log_format: Annotated[
-        LogFormat | None, _option("--log-format", "How log lines look \\[text].", _LOGGING)
+        LogFormat | None, _option("--log-format", "How log lines look [text].", _LOGGING)
     ] = None,
     weights: Annotated[
         Path | None,
@@ -102,14 +104,14 @@ def serve(
 ) -> None:
     """Run the server.
 
-    Each option can also be set by an environment variable, [bold]BGSERVER_[/] and the option's name
+    Each option can also be set by an environment variable, `BGSERVER_` and the option's name
     in upper case. Ctrl-C or SIGTERM stops the server once the calls in work are done.
     """
     config = read_config(
         host=host,
         port=port,
         threads=threads,
-        auth_token_file=token_file,
+        auth_token_file=auth_token_file,
         max_pending_requests=max_pending_requests,
         max_message_bytes=max_message_bytes,
         max_batch_positions=max_batch_positions,

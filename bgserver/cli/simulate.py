@@ -93,16 +93,33 @@ def simulate(
         int | None, typer.Option(min=1, help="Highest cube value.", rich_help_panel=_RULES)
     ] = None,
     crawford: Annotated[
-        bool | None, typer.Option("--crawford/--no-crawford", rich_help_panel=_RULES)
+        bool | None,
+        typer.Option(
+            "--crawford/--no-crawford",
+            help="Matches: one game without cube.",
+            rich_help_panel=_RULES,
+        ),
     ] = None,
     jacoby: Annotated[
-        bool | None, typer.Option("--jacoby/--no-jacoby", rich_help_panel=_RULES)
+        bool | None,
+        typer.Option(
+            "--jacoby/--no-jacoby", help="Gammons count after a take only.", rich_help_panel=_RULES
+        ),
     ] = None,
     beaver: Annotated[
-        bool | None, typer.Option("--beaver/--no-beaver", rich_help_panel=_RULES)
+        bool | None,
+        typer.Option(
+            "--beaver/--no-beaver",
+            help="The taker may turn the cube again.",
+            rich_help_panel=_RULES,
+        ),
     ] = None,
     auto_double: Annotated[
-        AutoDouble | None, typer.Option(help="Automatic doubles.", rich_help_panel=_RULES)
+        AutoDouble | None,
+        typer.Option(
+            help="After a tie of the opening dice (a), or a double on the first turn (b).",
+            rich_help_panel=_RULES,
+        ),
     ] = None,
     records: Annotated[
         Path | None,
@@ -119,7 +136,7 @@ def simulate(
     """Play games or matches between two players and count how they end.
 
     Shows running statistics, and at the end a table with 95 % confidence intervals; with
-    [bold]--json[/] that is the last message of statistics. Rules that are not given are those of
+    `--json` that is the last message of statistics. Rules that are not given are those of
     the preset. Ctrl-C stops and shows what has been played.
     """
     request = simulation_pb2.SimulateRequest(

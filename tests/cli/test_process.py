@@ -118,7 +118,7 @@ def test_silent_server_ends_with_3_in_time() -> None:
 
 def test_refused_callers_end_with_4(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text("sesame\n")
-    with serving("--token-file", str(tmp_path / "tokens")) as address:
+    with serving("--auth-token-file", str(tmp_path / "tokens")) as address:
         refused = _run("presets", "--address", address)
         assert refused.returncode == 4
         assert refused.stderr.startswith("error: ")

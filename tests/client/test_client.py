@@ -162,7 +162,7 @@ def test_time_limits_of_client_and_call(
 def test_token(tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("tokens") / "tokens"
     file.write_text("sesame\n")
-    with serving("--token-file", str(file)) as address:
+    with serving("--auth-token-file", str(file)) as address:
         with Client(address) as stranger, pytest.raises(UnauthenticatedError):
             stranger.list_presets()
         with Client(address, token="sesame") as friend:  # noqa: S106 -- no secret
