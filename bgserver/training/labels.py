@@ -7,10 +7,13 @@ siblings matter, since it is their order that decides a play.
 
 from __future__ import annotations
 
+import io
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bgserver.engine.paths import write_atomically
 from bgserver.engine.plays import board_array
 from bgserver.engine.position import Position
 from bgserver.kernels._jit import kernel
@@ -21,7 +24,8 @@ from bgserver.kernels.network import N_OUTPUTS, equity, game_outcome
 from bgserver.kernels.search import best_static, look_one_roll, make_search_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -29,12 +33,23 @@ if TYPE_CHECKING:
     from bgserver.kernels.evaluate import Evaluator
     from bgserver.kernels.search import SearchMemory
 
-__all__ = ["label_games"]
+__all__ = ["Labels", "label_games", "read_shards", "write_shards"]
 
+_SHARD_LABELS = 100_000
 _MAX_LABELS = 8192  # of one kernel call: a game gives at most a few hundred
 _SIBLINGS = 4
 _WINDOW = 0.2
 _LONGEST_GAME = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labelled positions of one game."""
+
+    boards: NDArray[np.int8]
+    """[n, 26]: boards after plays, seen by the mover."""
+    targets: NDArray[np.float32]
+    """[n, 5]: the mover's chances."""
 
 
 @kernel
@@ -142,3 +157,54 @@ def label_games(
         count = _label_game(start, core.code, seed, game, core.evaluator, memories, boards, targets)
         yield boards[:count].copy(), targets[:count].copy()
         game += 1
+
+
+def write_shards(core: GameCore, seed: int, folder: Path, count: int) -> Iterator[int]:
+    """Label at least `count` positions and write them in shards of whole games.
+
+    A shard is named after the game that follows its last one, so that a later run goes on there.
+
+    Args:
+        core: The teacher.
+        seed: Seed of dice and random choices.
+        folder: Where `labels-<game>.npz` go.
+        count: Labels to add.
+
+    Yields:
+        Labels made so far, after each game.
+    """
+    game = max((_next_game(path) for path in folder.glob("labels-*.npz")), default=0)
+    parts: list[tuple[NDArray[np.int8], NDArray[np.float32]]] = []
+    waiting = 0
+    done = 0
+    for part in label_games(core, seed, game):
+        game += 1
+        parts.append(part)
+        waiting += len(part[0])
+        done += len(part[0])
+        if waiting >= _SHARD_LABELS or done >= count:
+            buffer = io.BytesIO()
+            boards, targets = zip(*parts, strict=True)
+            np.savez(buffer, boards=np.concatenate(boards), targets=np.concatenate(targets))
+            write_atomically(folder / f"labels-{game}.npz", [buffer.getvalue()])
+            parts = []
+            waiting = 0
+        yield done
+        if done >= count:
+            return
+
+
+def _next_game(path: Path) -> int:
+    return int(path.stem.removeprefix("labels-"))
+
+
+def read_shards(folders: Sequence[Path]) -> Labels:
+    """All labels of some folders, in order of the games."""
+    boards = []
+    targets = []
+    for folder in folders:
+        for path in sorted(folder.glob("labels-*.npz"), key=_next_game):
+            with np.load(path) as data:
+                boards.append(data["boards"])
+                targets.append(data["targets"])
+    return Labels(np.concatenate(boards), np.concatenate(targets))

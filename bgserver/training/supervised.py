@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bgserver.engine.weights import RawWeights
 from bgserver.kernels._jit import kernel
 from bgserver.kernels.features import UNIT_VALUES
 from bgserver.training.td import learn_board, loss_of_board, make_memory
@@ -16,22 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bgserver.engine.weights import RawWeights
+    from bgserver.training.labels import Labels
     from bgserver.training.td import TrainingMemory
 
-__all__ = ["Epoch", "Labels", "fit"]
+__all__ = ["Epoch", "fit", "widened"]
 
 _CHUNK = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """Labelled positions of one game."""
-
-    boards: NDArray[np.int8]
-    """[n, 26]: boards after plays, seen by the mover."""
-    targets: NDArray[np.float32]
-    """[n, 5]: the mover's chances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +111,32 @@ def fit(
                 labels.boards[rest], labels.targets[rest], variant, weights, units, memory
             )
             report(Epoch(number, rate, float(np.sqrt(error / max(1, count - held_out)))))
+
+
+def widened(raw: RawWeights, units: int, seed: int) -> RawWeights:
+    """A copy with more units in the first layer that computes exactly the same.
+
+    The new units have random inputs and no outputs yet.
+
+    Args:
+        raw: Not changed.
+        units: How many to add; 0 only copies.
+        seed: Seed of the new inputs.
+    """
+    rng = np.random.default_rng(seed)
+
+    def grown(array: NDArray[np.float32]) -> NDArray[np.float32]:
+        shape = (*array.shape[:-1], units)
+        new = (rng.standard_normal(shape) * float(array.std())).astype(np.float32)
+        return np.ascontiguousarray(np.concatenate([array, new], axis=-1))
+
+    classes, _, width2 = raw.w2.shape
+    return RawWeights(
+        units=grown(raw.units),
+        w_dense=grown(raw.w_dense),
+        b1=np.concatenate([raw.b1, np.zeros((classes, units), np.float32)], axis=1),
+        w2=np.concatenate([raw.w2, np.zeros((classes, units, width2), np.float32)], axis=1),
+        b2=raw.b2.copy(),
+        w3=raw.w3.copy(),
+        b3=raw.b3.copy(),
+    )

@@ -11,12 +11,14 @@ import pytest
 from bgserver.engine.lookahead import look_ahead
 from bgserver.engine.position import Variant
 from bgserver.engine.work import run
-from bgserver.training.labels import label_games
-from bgserver.training.supervised import Epoch, Labels, fit
+from bgserver.training.labels import Labels, label_games, read_shards, write_shards
+from bgserver.training.supervised import Epoch, fit, widened
 from bgserver.training.td import initial_weights
 from tests import naive
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bgserver.engine.evaluator import Engine
 
 BOTH = pytest.mark.parametrize("variant", list(Variant))
@@ -74,3 +76,29 @@ def test_fitting_brings_a_network_nearer_to_its_labels(engine: Engine, variant: 
     for name, array in results[0][0]._asdict().items():  # the same bits again
         np.testing.assert_array_equal(getattr(results[1][0], name), array)
     assert results[0][1] == results[1][1]
+
+
+def test_shards_go_on_where_the_last_run_ended(engine: Engine, tmp_path: Path) -> None:
+    core = engine.core(Variant.BACKGAMMON)
+    first = list(write_shards(core, 3, tmp_path, 200))
+    second = list(write_shards(core, 3, tmp_path, 100))
+    labels = read_shards([tmp_path])
+    assert len(labels.boards) == first[-1] + second[-1]
+    assert first[-1] >= 200
+    assert second[-1] >= 100
+    games = len(first) + len(second)
+    np.testing.assert_array_equal(
+        labels.boards, labels_of(engine, Variant.BACKGAMMON, games).boards
+    )
+
+
+def test_a_widened_network_computes_the_same(engine: Engine) -> None:
+    raw = initial_weights(16, 8, 1)
+    wide = widened(raw, 8, 2)
+    assert wide.b1.shape[1] == 24
+    labels = labels_of(engine, Variant.BACKGAMMON, 1)
+    errors: list[float] = []
+    for weights in (raw, wide):
+        fit(weights, 0, labels, (0.0,), 1, lambda epoch: errors.append(epoch.error))
+    assert errors[0] == pytest.approx(errors[1], rel=1e-5)
+    assert errors[0] > 0
