@@ -17,28 +17,31 @@ from bgserver.engine.paths import cache_dir, write_atomically
 from bgserver.kernels.bearoff import no_bearoff_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    Damage = Callable[[bytes], bytes]
 
 HEADER_SIZE = 64
 CRC_AT = 28
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch) -> Path:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("BGSERVER_CACHE_DIR", str(folder))
     return folder
 
 
 @pytest.fixture(scope="module")
-def one_sided_bytes(tmp_path_factory) -> bytes:
+def one_sided_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("bearoff") / "one.bin"
     bearoff.build_one_sided(path)
     return path.read_bytes()
 
 
 @pytest.fixture(scope="module")
-def two_sided_bytes(tmp_path_factory) -> bytes:
+def two_sided_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("bearoff") / "two.bin"
     bearoff.build_two_sided(path)
     return path.read_bytes()
@@ -58,7 +61,7 @@ def patched(data: bytes, at: int, value: bytes) -> bytes:
     return data[:at] + value + data[at + len(value) :]
 
 
-DAMAGE = {
+DAMAGE: dict[str, Damage] = {
     "empty": lambda _: b"",
     "header only in part": lambda data: data[:40],
     "truncated": lambda data: data[:-1],
@@ -72,7 +75,9 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_cache_is_rebuilt_with_one_warning(cache, caplog, one_sided_bytes, damage):
+def test_damaged_cache_is_rebuilt_with_one_warning(
+    cache: Path, caplog: pytest.LogCaptureFixture, one_sided_bytes: bytes, damage: Damage
+) -> None:
     path = cache / "bearoff" / "one_sided.bin"
     write_atomically(path, [damage(one_sided_bytes)])
     with caplog.at_level(logging.WARNING):
@@ -87,7 +92,9 @@ def test_damaged_cache_is_rebuilt_with_one_warning(cache, caplog, one_sided_byte
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_configured_file_is_refused(tmp_path, one_sided_bytes, two_sided_bytes, damage):
+def test_damaged_configured_file_is_refused(
+    tmp_path: Path, one_sided_bytes: bytes, two_sided_bytes: bytes, damage: Damage
+) -> None:
     one = tmp_path / "one.bin"
     one.write_bytes(one_sided_bytes)
     path = tmp_path / "mine.bin"
@@ -97,7 +104,9 @@ def test_damaged_configured_file_is_refused(tmp_path, one_sided_bytes, two_sided
     assert path.read_bytes() == damage(two_sided_bytes)
 
 
-def test_missing_or_swapped_configured_file_is_refused(tmp_path, one_sided_bytes, two_sided_bytes):
+def test_missing_or_swapped_configured_file_is_refused(
+    tmp_path: Path, one_sided_bytes: bytes, two_sided_bytes: bytes
+) -> None:
     missing = tmp_path / "nothing.bin"
     with pytest.raises(DataError, match=r"nothing\.bin.*No such file"):
         load_one_sided(missing)
@@ -122,21 +131,23 @@ def test_missing_or_swapped_configured_file_is_refused(tmp_path, one_sided_bytes
         (1_000_000, np.float32(1.5).tobytes(), "out of range"),
     ],
 )
-def test_senseless_numbers_are_refused(tmp_path, one_sided_bytes, at, value, reason):
+def test_senseless_numbers_are_refused(
+    tmp_path: Path, one_sided_bytes: bytes, at: int, value: bytes, reason: str
+) -> None:
     path = tmp_path / "one.bin"
     path.write_bytes(with_crc(patched(one_sided_bytes, at, value)))
     with pytest.raises(DataError, match=reason):
         bearoff_file.read_one_sided(path)
 
 
-def test_senseless_equities_are_refused(tmp_path, two_sided_bytes):
+def test_senseless_equities_are_refused(tmp_path: Path, two_sided_bytes: bytes) -> None:
     path = tmp_path / "two.bin"
     path.write_bytes(with_crc(patched(two_sided_bytes, 640, np.float32(np.nan).tobytes())))
     with pytest.raises(DataError, match="out of range"):
         bearoff_file.read_two_sided(path)
 
 
-def test_first_load_builds_and_the_next_one_maps(cache):
+def test_first_load_builds_and_the_next_one_maps(cache: Path) -> None:
     calls: list[tuple[int, int]] = []
     built = bearoff.load_bearoff(progress=lambda done, total: calls.append((done, total)))
     assert built.has_two_sided
@@ -151,10 +162,12 @@ def test_first_load_builds_and_the_next_one_maps(cache):
     mapped = bearoff.load_bearoff(progress=lambda done, total: calls.append((done, total)))
     assert not calls
     for first, second in zip(built.tables, mapped.tables, strict=True):
-        assert first.tobytes() == second.tobytes()
+        np.testing.assert_array_equal(first, second)
 
 
-def test_unwritable_cache_means_memory(tmp_path, monkeypatch, caplog):
+def test_unwritable_cache_means_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("a file where the folder would have to be")
     monkeypatch.setenv("BGSERVER_CACHE_DIR", str(blocked))
@@ -167,7 +180,9 @@ def test_unwritable_cache_means_memory(tmp_path, monkeypatch, caplog):
     assert database.mean_rolls([15, 0, 0, 0, 0, 0]) == pytest.approx(6.9796, abs=1e-4)
 
 
-def test_compiled_types_do_not_depend_on_where_the_tables_are(tmp_path, one_sided_bytes):
+def test_compiled_types_do_not_depend_on_where_the_tables_are(
+    tmp_path: Path, one_sided_bytes: bytes
+) -> None:
     path = tmp_path / "one.bin"
     path.write_bytes(one_sided_bytes)
     mapped = load_one_sided(path).tables
@@ -176,7 +191,7 @@ def test_compiled_types_do_not_depend_on_where_the_tables_are(tmp_path, one_side
     assert not any(array.flags.writeable for array in mapped)
 
 
-def test_stopped_build_leaves_no_file(cache):
+def test_stopped_build_leaves_no_file(cache: Path) -> None:
     class StopError(Exception):
         pass
 
@@ -189,11 +204,11 @@ def test_stopped_build_leaves_no_file(cache):
     assert [path.name for path in (cache / "bearoff").iterdir()] == ["one_sided.bin"]
 
 
-def test_failed_write_leaves_the_old_file_alone(tmp_path):
+def test_failed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
     path = tmp_path / "data.bin"
     write_atomically(path, [b"old ", b"contents"])
 
-    def parts():
+    def parts() -> Iterator[bytes]:
         yield b"half"
         message = "disk full"
         raise OSError(message)
@@ -204,11 +219,11 @@ def test_failed_write_leaves_the_old_file_alone(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_cache_dir_follows_the_environment(cache):
+def test_cache_dir_follows_the_environment(cache: Path) -> None:
     assert cache_dir() == cache
 
 
-def test_distributions_by_counts(tmp_path, one_sided_bytes):
+def test_distributions_by_counts(tmp_path: Path, one_sided_bytes: bytes) -> None:
     path = tmp_path / "one.bin"
     path.write_bytes(one_sided_bytes)
     database = load_one_sided(path)

@@ -29,7 +29,7 @@ def tables() -> bearoff.BearoffTables:
 
 
 @pytest.fixture(scope="module")
-def one_sided_only(tables) -> bearoff.BearoffTables:
+def one_sided_only(tables: bearoff.BearoffTables) -> bearoff.BearoffTables:
     return tables._replace(two_sided=bearoff.no_bearoff_tables().two_sided)
 
 
@@ -52,7 +52,8 @@ def index_of(arrangement: Arrangement) -> int:
 
 def distribution(tables: bearoff.BearoffTables, entry: int) -> list[float]:
     begin, end = tables.offsets[entry : entry + 2]
-    return [0.0] * int(tables.starts[entry]) + tables.probabilities[begin:end].tolist()
+    stored: list[float] = tables.probabilities[begin:end].tolist()
+    return [0.0] * int(tables.starts[entry]) + stored
 
 
 def one_roll_of_36(tables: bearoff.BearoffTables, arrangement: Arrangement) -> float:
@@ -72,7 +73,7 @@ def random_arrangement(rng: random.Random, checkers: int) -> Arrangement:
 # --- indexes ---------------------------------------------------------------------------------
 
 
-def test_index_is_a_bijection_of_all_54264_arrangements():
+def test_index_is_a_bijection_of_all_54264_arrangements() -> None:
     rows = all_arrangements()
     assert len(rows) == len(set(rows)) == 54264
     assert all(min(row) >= 0 and sum(row) <= 15 for row in rows)
@@ -82,13 +83,13 @@ def test_index_is_a_bijection_of_all_54264_arrangements():
         assert bearoff.arrangement_index(counts[index]) == index
 
 
-def test_packed_form_has_the_same_index():
+def test_packed_form_has_the_same_index() -> None:
     for row in random.Random(1).sample(all_arrangements(), 500):
         packed = bearoff.pack_arrangement(np.array(row, dtype=np.int8))
         assert bearoff.packed_index(packed) == index_of(row)
 
 
-def test_few_checkers_come_first_and_full_arrangements_last():
+def test_few_checkers_come_first_and_full_arrangements_last() -> None:
     totals = unpacked().sum(axis=1)
     assert (totals[: bearoff.TWO_SIDED_SIZE] <= 6).all()
     assert (totals[bearoff.TWO_SIDED_SIZE :] > 6).all()
@@ -97,7 +98,7 @@ def test_few_checkers_come_first_and_full_arrangements_last():
     assert bearoff.ENTRIES == bearoff.ARRANGEMENTS + bearoff.FIRST_OFF
 
 
-def test_indexes_of_both_sides_of_a_board():
+def test_indexes_of_both_sides_of_a_board() -> None:
     own, other = (1, 0, 2, 0, 0, 4), (0, 3, 0, 0, 1, 2)
     board = np.zeros(26, dtype=np.int8)
     board[1:7] = own
@@ -117,7 +118,7 @@ def test_indexes_of_both_sides_of_a_board():
 
 
 @pytest.mark.parametrize("point", [7, 18, 24, 25])
-def test_a_checker_outside_or_on_the_bar_has_no_index(point):
+def test_a_checker_outside_or_on_the_bar_has_no_index(point: int) -> None:
     board = np.zeros(26, dtype=np.int8)
     board[3] = 2
     board[point] = 1
@@ -129,7 +130,7 @@ def test_a_checker_outside_or_on_the_bar_has_no_index(point):
 # --- plays -----------------------------------------------------------------------------------
 
 
-def test_plays_are_those_of_the_rules():
+def test_plays_are_those_of_the_rules() -> None:
     rng = random.Random(2)
     few = oracle.arrangements(2)[1:]
     many = [random_arrangement(rng, rng.randint(3, 15)) for _ in range(150)]
@@ -143,7 +144,7 @@ def test_plays_are_those_of_the_rules():
             assert sorted(found) == expected, (row, roll)
 
 
-def test_most_plays_fit_the_buffers():
+def test_most_plays_fit_the_buffers() -> None:
     buffers = np.zeros((2, MAX_BEAROFF_PLAYS), dtype=np.int64)
     packed = bearoff.pack_arrangement(np.array((2, 2, 2, 2, 3, 4), dtype=np.int8))
     assert 30 < bearoff_plays(packed, 1, 1, buffers) <= MAX_BEAROFF_PLAYS
@@ -153,7 +154,9 @@ def test_most_plays_fit_the_buffers():
 
 
 @pytest.mark.parametrize(("point", "rolls"), [(1, 36), (2, 36), (3, 36), (4, 34), (5, 31), (6, 27)])
-def test_one_checker_off_in_one_roll(tables, point, rolls):
+def test_one_checker_off_in_one_roll(
+    tables: bearoff.BearoffTables, point: int, rolls: float
+) -> None:
     assert one_roll_of_36(tables, on_points(point)) == pytest.approx(rolls, abs=1e-5)
 
 
@@ -169,18 +172,22 @@ TWO_CHECKERS = {
 
 
 @pytest.mark.parametrize(("points", "rolls"), TWO_CHECKERS.items())
-def test_two_checkers_off_in_one_roll(tables, points, rolls):
+def test_two_checkers_off_in_one_roll(
+    tables: bearoff.BearoffTables, points: tuple[int, ...], rolls: float
+) -> None:
     assert one_roll_of_36(tables, on_points(*points)) == pytest.approx(rolls, abs=1e-5)
 
 
 @pytest.mark.parametrize("rolls", range(2, 9))
-def test_stack_on_the_ace_point_has_the_known_effective_pip_count(tables, rolls):
+def test_stack_on_the_ace_point_has_the_known_effective_pip_count(
+    tables: bearoff.BearoffTables, rolls: int
+) -> None:
     """Trice's rule: a position of N rolls without doubles is worth 7 N + 1 pips."""
     mean = tables.mean_rolls[index_of((2 * rolls - 1, 0, 0, 0, 0, 0))]
     assert mean * 49 / 6 == pytest.approx(7 * rolls + 1, abs=0.04)
 
 
-def test_small_arrangements_equal_the_exact_oracle(tables):
+def test_small_arrangements_equal_the_exact_oracle(tables: bearoff.BearoffTables) -> None:
     for row in oracle.arrangements(3):
         expected = oracle.rolls_to_clear(row)
         found = distribution(tables, index_of(row))
@@ -191,7 +198,7 @@ def test_small_arrangements_equal_the_exact_oracle(tables):
         assert tables.mean_rolls[index_of(row)] == pytest.approx(mean, rel=1e-7), row
 
 
-def test_random_arrangements_follow_from_their_successors(tables):
+def test_random_arrangements_follow_from_their_successors(tables: bearoff.BearoffTables) -> None:
     """One roll ahead by the rules oracle, the best play by expected rolls."""
     rng = random.Random(3)
     means = tables.mean_rolls.astype(np.float64)
@@ -204,7 +211,7 @@ def test_random_arrangements_follow_from_their_successors(tables):
         assert means[index_of(row)] == pytest.approx(expected, abs=2e-6), row
 
 
-def test_every_distribution_sums_to_one_and_has_its_mean(tables):
+def test_every_distribution_sums_to_one_and_has_its_mean(tables: bearoff.BearoffTables) -> None:
     probabilities = tables.probabilities.astype(np.float64)
     begins = tables.offsets[:-1]
     lengths = np.diff(tables.offsets)
@@ -216,7 +223,7 @@ def test_every_distribution_sums_to_one_and_has_its_mean(tables):
     assert (means[bearoff.ARRANGEMENTS :] >= 1 - 1e-7).all()
 
 
-def test_fewer_checkers_never_need_more_rolls(tables):
+def test_fewer_checkers_never_need_more_rolls(tables: bearoff.BearoffTables) -> None:
     """Taking one checker away; moving one nearer may open a gap and does cost now and then."""
     counts = unpacked()
     for point in range(6):
@@ -227,12 +234,12 @@ def test_fewer_checkers_never_need_more_rolls(tables):
         assert (tables.mean_rolls[without] <= tables.mean_rolls[held] + 1e-6).all()
 
 
-def test_a_gap_costs_more_than_a_pip(tables):
+def test_a_gap_costs_more_than_a_pip(tables: bearoff.BearoffTables) -> None:
     filled, gapped = index_of((7, 1, 6, 0, 0, 0)), index_of((8, 0, 6, 0, 0, 0))
     assert tables.mean_rolls[gapped] > tables.mean_rolls[filled] + 0.3
 
 
-def test_first_checker_off_a_full_stack(tables):
+def test_first_checker_off_a_full_stack(tables: bearoff.BearoffTables) -> None:
     """From point 6 it leaves at once with the 17 rolls that hit at a distance of six."""
     entry = bearoff.FIRST_OFF + index_of((0, 0, 0, 0, 0, 15))
     assert distribution(tables, entry)[1] == pytest.approx(17 / 36, abs=1e-7)
@@ -240,7 +247,7 @@ def test_first_checker_off_a_full_stack(tables):
     assert distribution(tables, entry) == pytest.approx([0, 1], abs=1e-7)
 
 
-def test_first_checker_off_follows_from_its_successors(tables):
+def test_first_checker_off_follows_from_its_successors(tables: bearoff.BearoffTables) -> None:
     def mean_first(row: Arrangement) -> float:
         if sum(row) < 15:
             return 0.0
@@ -248,7 +255,12 @@ def test_first_checker_off_follows_from_its_successors(tables):
         return sum(n * chance for n, chance in enumerate(distribution(tables, entry)))
 
     rng = random.Random(4)
-    rows = [(0, 0, 0, 0, 0, 15), (0, 0, 0, 0, 15, 0), (1, 0, 0, 0, 0, 14), (0, 0, 0, 0, 8, 7)]
+    rows: list[Arrangement] = [
+        (0, 0, 0, 0, 0, 15),
+        (0, 0, 0, 0, 15, 0),
+        (1, 0, 0, 0, 0, 14),
+        (0, 0, 0, 0, 8, 7),
+    ]
     rows += [random_arrangement(rng, 15) for _ in range(20)]
     for row in rows:
         expected = 1 + sum(
@@ -267,7 +279,7 @@ def race(tables: bearoff.BearoffTables, own: Arrangement, opponent: Arrangement)
     return out.tolist()
 
 
-def test_race_equals_playing_it_out(one_sided_only):
+def test_race_equals_playing_it_out(one_sided_only: bearoff.BearoffTables) -> None:
     rows = oracle.arrangements(2)[1:]
     for own in rows:
         for opponent in rows:
@@ -276,7 +288,9 @@ def test_race_equals_playing_it_out(one_sided_only):
             assert found == pytest.approx([expected, 0, 0, 0, 0], abs=1e-6), (own, opponent)
 
 
-def test_race_of_many_checkers_equals_the_turns_one_by_one(one_sided_only):
+def test_race_of_many_checkers_equals_the_turns_one_by_one(
+    one_sided_only: bearoff.BearoffTables,
+) -> None:
     rng = random.Random(5)
     for _ in range(200):
         own = random_arrangement(rng, rng.randint(1, 15))
@@ -292,7 +306,7 @@ def test_race_of_many_checkers_equals_the_turns_one_by_one(one_sided_only):
         assert race(one_sided_only, own, opponent)[0] == pytest.approx(win, abs=1e-6)
 
 
-def test_gammon_race_equals_playing_it_out(tables):
+def test_gammon_race_equals_playing_it_out(tables: bearoff.BearoffTables) -> None:
     """The winner by the clearing play, the loser by the play for the first checker off."""
     means: dict[Arrangement, float] = {}
 
@@ -331,19 +345,21 @@ def test_gammon_race_equals_playing_it_out(tables):
         assert waits[2] == waits[4] == 0
 
 
-def test_a_finished_game_is_won(tables, one_sided_only):
+def test_a_finished_game_is_won(
+    tables: bearoff.BearoffTables, one_sided_only: bearoff.BearoffTables
+) -> None:
     full = (0, 0, 0, 0, 0, 15)
     for loaded in (tables, one_sided_only):
         assert race(loaded, oracle.EMPTY, (1, 0, 0, 0, 0, 0)) == [1, 0, 0, 0, 0]
         assert race(loaded, oracle.EMPTY, full) == pytest.approx([1, 1, 0, 0, 0], abs=1e-7)
 
 
-def test_no_gammon_once_a_checker_is_off(tables):
+def test_no_gammon_once_a_checker_is_off(tables: bearoff.BearoffTables) -> None:
     assert race(tables, (2, 2, 2, 2, 3, 3), (0, 0, 0, 0, 0, 1))[3] == 0
     assert race(tables, (0, 0, 0, 0, 0, 1), (2, 2, 2, 2, 3, 3))[1] == 0
 
 
-def test_probabilities_are_ordered(tables):
+def test_probabilities_are_ordered(tables: bearoff.BearoffTables) -> None:
     rng = random.Random(6)
     for _ in range(500):
         own = random_arrangement(rng, rng.choice([1, 2, 4, 15]))
@@ -357,11 +373,14 @@ def test_probabilities_are_ordered(tables):
 # --- two-sided -------------------------------------------------------------------------------
 
 
-def two_sided(tables: bearoff.BearoffTables, roller: Arrangement, opponent: Arrangement):
-    return tables.two_sided[index_of(roller), index_of(opponent)].tolist()
+def two_sided(
+    tables: bearoff.BearoffTables, roller: Arrangement, opponent: Arrangement
+) -> list[float]:
+    equities: list[float] = tables.two_sided[index_of(roller), index_of(opponent)].tolist()
+    return equities
 
 
-def test_two_sided_equals_the_exact_oracle(tables):
+def test_two_sided_equals_the_exact_oracle(tables: bearoff.BearoffTables) -> None:
     rows = oracle.arrangements(2)[1:]
     for roller in rows:
         for opponent in rows:
@@ -369,7 +388,7 @@ def test_two_sided_equals_the_exact_oracle(tables):
             assert two_sided(tables, roller, opponent) == pytest.approx(expected, abs=1e-7)
 
 
-def test_two_sided_entries_follow_from_their_successors(tables):
+def test_two_sided_entries_follow_from_their_successors(tables: bearoff.BearoffTables) -> None:
     rng = random.Random(7)
     for _ in range(150):
         roller = random_arrangement(rng, rng.randint(3, 6))
@@ -387,7 +406,9 @@ def test_two_sided_entries_follow_from_their_successors(tables):
 
 
 @pytest.mark.parametrize(("checkers", "win"), [(2, 1.0), (4, 31 / 36), (6, 0.788)])
-def test_equal_stacks_on_the_ace_point(tables, checkers, win):
+def test_equal_stacks_on_the_ace_point(
+    tables: bearoff.BearoffTables, checkers: int, win: float
+) -> None:
     """One, two and three rolls each, of which only doubles save a roll."""
     stack = (checkers, 0, 0, 0, 0, 0)
     assert two_sided(tables, stack, stack)[0] == pytest.approx(2 * win - 1, abs=5e-4)
@@ -399,7 +420,7 @@ def test_equal_stacks_on_the_ace_point(tables, checkers, win):
     assert twice >= 1
 
 
-def test_last_roll_double(tables):
+def test_last_roll_double(tables: bearoff.BearoffTables) -> None:
     """5-2 against a checker on the ace point: 19 of 36, so doubling doubles the gain."""
     roller, opponent = index_of(on_points(5, 2)), index_of(on_points(1))
     even = 2 * 19 / 36 - 1
@@ -413,7 +434,7 @@ def test_last_roll_double(tables):
         assert found == pytest.approx(equity, abs=1e-6)
 
 
-def test_owning_the_cube_is_never_worse(tables):
+def test_owning_the_cube_is_never_worse(tables: bearoff.BearoffTables) -> None:
     """Roller's cube, then centred, then the opponent's; a dead cube is the cubeless game."""
     play = tables.two_sided[1:, 1:].astype(np.float64)
     doubled = np.minimum(1.0, 2 * play[..., bearoff.CUBE_OPPONENT])
@@ -438,11 +459,18 @@ PEER = [
 
 
 @pytest.mark.parametrize(("roller", "opponent", "equities"), PEER)
-def test_two_sided_agrees_with_a_peer(tables, roller, opponent, equities):
+def test_two_sided_agrees_with_a_peer(
+    tables: bearoff.BearoffTables,
+    roller: Arrangement,
+    opponent: Arrangement,
+    equities: tuple[float, ...],
+) -> None:
     assert two_sided(tables, roller, opponent) == pytest.approx(equities, abs=2e-4)
 
 
-def test_knowing_the_score_hardly_changes_the_race(tables, one_sided_only):
+def test_knowing_the_score_hardly_changes_the_race(
+    tables: bearoff.BearoffTables, one_sided_only: bearoff.BearoffTables
+) -> None:
     """The worst of all pairs is 0.014, the average 0.0009."""
     worst = race(tables, (3, 2, 1, 0, 0, 0), (0, 0, 2, 2, 2, 0))
     alone = race(one_sided_only, (3, 2, 1, 0, 0, 0), (0, 0, 2, 2, 2, 0))
