@@ -106,7 +106,8 @@ class _Caller:
                     stream = _Stream(self._transport, self._method)
                 _write(json_text(stream.exchange(request)))
             except Exception as error:  # noqa: BLE001 -- told in the output, see `_failed`
-                if not isinstance(request, Exception):
+                if stream is not None and not isinstance(request, Exception):
+                    stream.end_requests()
                     stream = None
                 self._failed(number, error)
         if stream is not None:
@@ -126,7 +127,7 @@ class _Stream:
     """A two-way stream used like a telephone: say one thing, hear one thing."""
 
     def __init__(self, transport: Transport, method: MethodDescriptor) -> None:
-        self._requests: queue.Queue[Message | None] = queue.Queue(maxsize=1)
+        self._requests: queue.Queue[Message | None] = queue.Queue()
         # The transport takes requests from the queue on a thread of its own.
         requests: Iterator[Message | None] = iter(self._requests.get, None)
         self._replies = transport.stream(method, (r for r in requests if r is not None))
@@ -140,9 +141,13 @@ class _Stream:
             raise input_error(message, field="", reason="STREAM_ENDED")
         return reply
 
+    def end_requests(self) -> None:
+        """Say no more; the thread that waits for requests would keep the process alive."""
+        self._requests.put(None)
+
     def close(self) -> None:
         """End the stream and wait until the other side has ended it too."""
-        self._requests.put(None)
+        self.end_requests()
         for _ in self._replies:
             pass
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import pty
 import signal
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bgserver import __version__
+from bgserver.engine.position import Position
 from tests.serving import BGSERVER, serving
 
 if TYPE_CHECKING:
@@ -250,3 +253,24 @@ def _more(terminal: int) -> bool:
         return bool(os.read(terminal, 4096))
     except OSError:  # how Linux tells that the other side is closed
         return False
+
+
+@pytest.mark.parametrize("with_server", [True, False])
+def test_the_process_ends_after_a_stream_has_failed(
+    server_address: str, *, with_server: bool
+) -> None:
+    start = bytes(count % 256 for count in Position.start().points)
+    good = json.dumps({"points": base64.b64encode(start).decode(), "id": 1})
+    bad = json.dumps({"points": "AAAA", "id": 2})
+    where = ["--address", server_address] if with_server else []
+    ended = subprocess.run(
+        [*BGSERVER, "call", "EngineService/EvaluateBatch", *where],
+        input=f"{bad}\n{good}\n{bad}\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [("error" in line) for line in lines] == [True, False, True]
+    assert ended.returncode == 1
