@@ -28,7 +28,12 @@ class _Group(TyperGroup):
     """Turns every failure of a command into lines on stderr and an exit code."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 # typer's own
-        """Protect positions that begin with a minus sign."""
+        """Protect positions that begin with a minus sign; refuse what is no text."""
+        for arg in args:
+            if not arg.isascii() and any("\ud800" <= letter <= "\udfff" for letter in arg):
+                shown = ascii(arg[:40])
+                message = f"an argument is no text in the encoding of this terminal: {shown}"
+                raise typer.BadParameter(message)
         shielded = [f" {arg}" if _LOOKS_LIKE_OPTION.fullmatch(arg) else arg for arg in args]
         return super().parse_args(ctx, shielded)
 

@@ -190,6 +190,49 @@ def test_two_servers_cannot_share_a_port(server_address: str) -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize("host", ["nosuchhost.invalid", "203.0.113.1"])
+def test_an_impossible_address_is_not_blamed_on_another_server(host: str) -> None:
+    result = _run("serve", "--host", host, "--port", "0")
+    assert result.returncode == 3
+    assert "cannot listen" in result.stderr
+    assert "another server" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments"),
+    [
+        ("<&-", "call RulesService/ListPlays"),
+        (">&-", "plays start 31"),
+        ("2>&-", "plays start 31"),
+        ("<&- >&- 2>&-", "plays start 31"),
+    ],
+)
+def test_closed_standard_streams_are_no_defect(
+    server_address: str, closed: str, arguments: str
+) -> None:
+    command = f'"$@" {arguments} --address {server_address} {closed}'
+    result = subprocess.run(
+        ["/bin/sh", "-c", command, "sh", *BGSERVER],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=_LIMIT_S,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_an_argument_that_is_no_text(server_address: str) -> None:
+    result = subprocess.run(
+        [*BGSERVER, "plays", b"\xff\xfe", "31", "--address", server_address],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=_LIMIT_S,
+    )
+    assert result.returncode == 2
+    assert "no text" in result.stderr
+
+
 def test_a_reader_that_goes_away_ends_the_command_quietly(
     server_address: str, started: list[subprocess.Popen[str]]
 ) -> None:
