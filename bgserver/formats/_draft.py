@@ -24,7 +24,7 @@ from bgserver.engine.position import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 __all__ = ["MAX_CUBE_EXPONENT", "MAX_SCORE", "NO_OFFER", "Draft", "Paths", "draft_of"]
 
@@ -104,6 +104,21 @@ class Draft:
     beavers: bool | None = False
     resignation: Resignation | None = Resignation.NONE
     phase: GamePhase | None = GamePhase.PLAYING
+
+    def forget(self, unread: Collection[str]) -> None:
+        """Make fields of `GameState` unknown whose values only stand in for unreadable ones."""
+        if "on_roll" in unread:
+            self.on_roll = self.to_act = self.cube_owner = None
+        if "acting" in unread:
+            self.to_act = None
+        if "cube.owner" in unread:
+            self.cube_owner = None
+        if "beaver_level" in unread:
+            self.offer = None
+        if "resignation" in unread:
+            self.resignation = None
+        if "phase" in unread:
+            self.phase = None
 
     def faults(self, paths: Paths) -> list[Fault]:
         """Every rule that the fields break; `paths` names them as the caller's format does."""
@@ -204,7 +219,8 @@ class Draft:
             message = f"the cube stands at its maximum {1 << cap} and cannot be turned again"
             yield Fault(paths.offer, "CUBE_AT_CAP", message)
         if exponent is not None and exponent < level:
-            message = f"after {level} beavers the cube shows at least {1 << level}"
+            answer = "beaver" if level == 1 else "raccoon"
+            message = f"after a {answer} the cube shows at least {1 << level}"
             yield Fault(paths.cube_value, "BEAVERED_CUBE_TOO_LOW", message)
         if level > 0 and self.beavers is False and self.length == 0:
             message = "a beaver is pending, but beavers are off"
@@ -292,7 +308,9 @@ def _known(value: _T | None) -> _T:
     return value
 
 
-def draft_of(state: GameState, format_name: str) -> tuple[Draft, list[Fault]]:
+def draft_of(
+    state: GameState, format_name: str, unread: Collection[str] = ()
+) -> tuple[Draft, list[Fault]]:
     """The draft of a state that is to be written, and everything that is wrong with the state.
 
     Faults name the fields of `GameState`.
@@ -300,6 +318,7 @@ def draft_of(state: GameState, format_name: str) -> tuple[Draft, list[Fault]]:
     Args:
         state: Any state, checked here.
         format_name: The target, as messages call it.
+        unread: Fields of the state that could not be read: rules that need them are skipped.
     """
     faults: list[Fault] = []
     if state.position.variant is not Variant.BACKGAMMON:
@@ -340,6 +359,8 @@ def draft_of(state: GameState, format_name: str) -> tuple[Draft, list[Fault]]:
         resignation=state.resignation,
         phase=state.phase,
     )
+    if unread:
+        draft.forget(unread)
     faults.extend(draft.faults(_STATE_PATHS))
     return draft, faults
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "BOTS",
     "AutoDouble",
     "AutoDoubleScope",
     "Confirm",
@@ -41,6 +42,8 @@ __all__ = [
     "rules_faults",
 ]
 
+BOTS = ("beginner", "normal", "expert")
+"""Strengths of bots, weakest first."""
 MAX_MATCH_LENGTH = 64
 """Longest match in points."""
 _MAX_CUBE_CAP = 1 << 15
@@ -283,7 +286,7 @@ class Rules:
     """Whether the only legal result is played at once."""
     auto_roll: bool = False
     """Whether the server rolls at once when the player cannot double."""
-    bots: tuple[str, ...] = ("beginner", "normal", "expert")
+    bots: tuple[str, ...] = BOTS
     """Strengths of the bots on offer."""
     long_nardy: LongNardyRules | None = None
     """The options of Long Nardy."""
@@ -318,6 +321,9 @@ def _range_faults(rules: Rules) -> Iterator[tuple[str, str, str]]:
     for seconds in rules.turn_seconds:
         if not 1 <= seconds <= _MAX_TURN_SECONDS:
             yield "turn_seconds", "OUT_OF_RANGE", f"expected 1 s to 86400 s, got {seconds}"
+    for bot in rules.bots:
+        if bot not in BOTS:
+            yield "bots", "UNKNOWN_VALUE", f"expected {', '.join(BOTS)}, got {bot[:40]!r}"
     highest = 2 if rules.variant is Variant.LONG_NARDY else 3
     if not 1 <= rules.highest_result <= highest:
         message = f"expected 1 to {highest} in this game, got {rules.highest_result}"

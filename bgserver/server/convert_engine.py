@@ -31,10 +31,16 @@ __all__ = [
     "ranked_play_message",
     "read_level",
     "read_question",
+    "refuse_nardy",
 ]
 
 _MAX_MATCH_LENGTH = 64
 _MAX_ROWS_NAMED = 10
+_MATCH_LENGTH_IN = {
+    "state": "state.match.length",
+    "xgid": "xgid.match_length",
+    "gnu_id": "gnu_id.match_id.match_length",
+}
 _WIDTH = 26
 _CUBE_ACTION = EnumMap(engine_pb2.CubeAction, CubeAction)
 
@@ -58,9 +64,21 @@ def read_question(source: common_pb2.PositionSource, faults: list[Fault]) -> Gam
     match = state.match if state is not None else None
     if match is not None and match.length > _MAX_MATCH_LENGTH:
         message = f"the engine knows matches up to {_MAX_MATCH_LENGTH} points, got {match.length}"
-        faults.append(Fault("position", "MATCH_TOO_LONG", message))
+        field = f"position.{_MATCH_LENGTH_IN[source.WhichOneof('source') or '']}"
+        faults.append(Fault(field, "MATCH_TOO_LONG", message))
         return None
     return state
+
+
+def refuse_nardy(
+    source: common_pb2.PositionSource, state: GameState | None, faults: list[Fault]
+) -> None:
+    """Add a fault if a question about the cube is about Long Nardy, which has none."""
+    if state is not None and state.position.variant is Variant.LONG_NARDY:
+        form = source.WhichOneof("source")
+        field = "position.state.position" if form == "state" else f"position.{form}"
+        message = "long nardy is played without a cube"
+        faults.append(Fault(f"{field}.variant", "NO_CUBE_IN_LONG_NARDY", message))
 
 
 def probabilities_message(five: Sequence[float]) -> common_pb2.Probabilities:

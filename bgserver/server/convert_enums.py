@@ -41,8 +41,10 @@ class EnumMap(Generic[_E, _V]):
         numbers = {value.name.removeprefix(prefix): value.number for value in descriptor.values}
         if unspecified is not None:
             numbers[unspecified] = 0
-        self._prefix = prefix
         self._to_api = {member: cast("_V", numbers[member.name]) for member in kind}
+        self._names = ", ".join(
+            descriptor.values_by_number[number].name for number in self._to_api.values()
+        )
         self._from_api: dict[int, _E] = {number: member for member, number in self._to_api.items()}
         if default is not None:
             self._from_api[0] = default
@@ -55,8 +57,8 @@ class EnumMap(Generic[_E, _V]):
         """The member with that number; a fault and None if there is none."""
         member = self._from_api.get(number)
         if member is None:
-            names = ", ".join(f"{self._prefix}{member.name}" for member in self._to_api)
-            faults.append(Fault(field, "UNKNOWN_VALUE", f"expected one of {names}, got {number}"))
+            message = f"expected one of {self._names}, got {number}"
+            faults.append(Fault(field, "UNKNOWN_VALUE", message))
         return member
 
 

@@ -12,7 +12,7 @@ from bgserver.server.convert_enums import VARIANT
 from bgserver.v1 import common_pb2, rules_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from bgserver.engine.plays import Step, StepGraph
     from bgserver.engine.position import Dice, Position
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["play_message", "plays_bytes", "step_graph_message"]
 
 
+_MAX_STEPS = 4
 _MAX_WRITTEN = 1 << 14
 _written: dict[tuple[Step, ...], bytes] = {}
 """Notation and steps of backgammon plays, serialised: they depend on the steps only, and the same
@@ -107,10 +108,14 @@ def step_graph_message(graph: StepGraph) -> rules_pb2.StepGraph:
     return message
 
 
-def step_faults(steps: Iterable[common_pb2.Step], path: str) -> list[Fault]:
+def step_faults(steps: Sequence[common_pb2.Step], path: str) -> list[Fault]:
     """Steps that no board and no die could ever allow."""
     faults = []
-    for number, step in enumerate(steps):
+    if len(steps) > _MAX_STEPS:
+        message = f"a turn has at most {_MAX_STEPS} steps, got {len(steps)}"
+        faults.append(Fault(path, "TOO_MANY_STEPS", message))
+    # Not all of them: a request may hold a million.
+    for number, step in enumerate(steps[:_MAX_STEPS]):
         if not 1 <= step.source <= 25:
             message = f"expected a point 1 to 24 or 25 for the bar, got {step.source}"
             faults.append(Fault(f"{path}[{number}].source", "OUT_OF_RANGE", message))

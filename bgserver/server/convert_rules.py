@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["preset_message", "read_rules", "rules_message"]
 
+_MAX_VALUES = 64  # of a list: more than any rule needs
 _KINDS: dict[str, type[enum.Enum]] = {
     "variant": Variant,
     "opening_starter": games.OpeningStarter,
@@ -100,6 +101,9 @@ def _read(message: Message, path: str, faults: list[Fault]) -> dict[str, Any]:
                 values[name] = member
         elif name == "long_nardy":
             values[name] = _read(value, f"{path}.{name}", faults)
+        elif field.is_repeated and len(value) > _MAX_VALUES:
+            text = f"expected at most {_MAX_VALUES} values, got {len(value)}"
+            faults.append(Fault(f"{path}.{name}", "TOO_MANY_VALUES", text))
         elif field.is_repeated:
             values[name] = tuple(value)
         else:

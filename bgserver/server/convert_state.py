@@ -38,6 +38,7 @@ __all__ = [
     "state_message",
 ]
 
+_POINTS = 26
 _MAX_BEAVER_LEVEL = 2
 # Fields that the API names otherwise than the engine.
 _API_NAMES = {
@@ -81,6 +82,11 @@ def _read_position(message: common_pb2.Position, path: str, faults: list[Fault])
     variant = VARIANT.read(message.variant, f"{path}.variant", faults)
     if variant is None:
         return None
+    if len(message.points) != _POINTS:
+        # Before anything looks at them: there may be millions.
+        text = f"expected {_POINTS} values, got {len(message.points)}"
+        faults.append(Fault(f"{path}.points", "WRONG_LENGTH", text))
+        return None
     points = tuple(message.points)
     try:
         return Position(points, variant)
@@ -105,14 +111,25 @@ def _read_state(message: common_pb2.GameState, path: str, faults: list[Fault]) -
     phase = GAME_PHASE.read(message.phase, f"{path}.phase", faults)
     acting = SEAT.read(message.acting, f"{path}.acting", faults) if message.acting else None
     cube, match = message.cube, message.match
+    beaver_level: int | None = message.beaver_level
     if message.beaver_level > _MAX_BEAVER_LEVEL:
         text = f"expected 0 to {_MAX_BEAVER_LEVEL}, got {message.beaver_level}"
         faults.append(Fault(f"{path}.beaver_level", "OUT_OF_RANGE", text))
-        return None
-    if None in {on_roll, owner, resignation, phase}:
-        return None
+        beaver_level = None
+    # Defaults stand in for what could not be read, so that the other fields are checked.
+    unread = {
+        name
+        for name, value in (
+            ("on_roll", on_roll),
+            ("cube.owner", owner),
+            ("resignation", resignation),
+            ("phase", phase),
+            ("acting", acting or not message.acting or None),
+            ("beaver_level", beaver_level),
+        )
+        if value is None
+    }
     state = GameState(
-        # A start position stands in for a faulty board, so that the other fields are checked.
         position=position or Position.start(),
         on_roll=on_roll or Seat.FIRST,
         dice=dice,
@@ -130,10 +147,10 @@ def _read_state(message: common_pb2.GameState, path: str, faults: list[Fault]) -
         double_offered=message.double_offered,
         resignation=resignation if resignation is not None else _NO_RESIGNATION,
         phase=phase or GamePhase.PLAYING,
-        beaver_level=message.beaver_level,
+        beaver_level=beaver_level or 0,
         acting=acting,
     )
-    faults.extend(_moved(state_faults(state), path))
+    faults.extend(_moved(state_faults(state, unread), path))
     return state if len(faults) == before else None
 
 

@@ -16,6 +16,7 @@ from bgserver.server.convert_engine import (
     read_batch,
     read_level,
     read_question,
+    refuse_nardy,
 )
 from bgserver.server.convert_enums import LEVEL, VARIANT
 from bgserver.server.convert_state import dice_message, read_dice, refuse
@@ -179,6 +180,8 @@ def _read(
     faults: list[Fault] = []
     state = read_question(request.position, faults)
     level = read_level(request.level, _judging(engine), faults)
+    if isinstance(request, engine_pb2.AdviseCubeRequest):
+        refuse_nardy(request.position, state, faults)
     refuse(faults)
     if state is None or level is None:
         raise AssertionError(_UNREAD)

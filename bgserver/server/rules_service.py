@@ -161,7 +161,7 @@ def _apply_play(
     by_steps = request.WhichOneof("play") == "steps"
     try:
         if by_steps:
-            steps = [(step.source, step.target, step.die) for step in request.steps.steps]
+            steps = [(step.source, step.target, step.die, step.hit) for step in request.steps.steps]
             play = play_of_steps(position, dice, steps, first_turn=request.first_turn)
         else:
             play = parse_play(request.notation, position, dice, first_turn=request.first_turn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import grpc
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 _START = list(start().position.points)
+_NARDY = [0] * 12 + [-15] + [0] * 11 + [15, 0]
 _FINISHED = [0] * 19 + [-15] + [0] * 6
 _INVALID = grpc.StatusCode.INVALID_ARGUMENT
+_ENDS = ("source", "target")
 
 
 def _points(**changes: int) -> common_pb2.PositionSource:
@@ -51,6 +54,15 @@ def _apply(notation: Any, *dice: int, steps: Any = None) -> rules_pb2.ApplyPlayR
 def _steps(*pairs: tuple[int, int]) -> rules_pb2.StepList:
     return rules_pb2.StepList(
         steps=[common_pb2.Step(source=source, target=target) for source, target in pairs]
+    )
+
+
+def _marked(*steps: tuple[int, int, int, bool]) -> rules_pb2.StepList:
+    return rules_pb2.StepList(
+        steps=[
+            common_pb2.Step(source=source, target=target, die=die, hit=hit)
+            for source, target, die, hit in steps
+        ]
     )
 
 
@@ -255,6 +267,121 @@ CASES = [
         code=grpc.StatusCode.FAILED_PRECONDITION,
     ),
     Case(
+        "a step said to hit where nothing stands",
+        "Rules/ApplyPlay",
+        _apply(None, 3, 1, steps=_marked((8, 5, 3, True), (6, 5, 1, False))),
+        [("steps.steps[0].hit", "NO_HIT")],
+        reason="ILLEGAL_PLAY",
+    ),
+    Case(
+        "a step with the other die",
+        "Rules/ApplyPlay",
+        _apply(None, 3, 1, steps=_marked((8, 5, 3, False), (6, 5, 3, False))),
+        [("steps.steps[1].die", "NO_SUCH_DIE")],
+        reason="ILLEGAL_PLAY",
+    ),
+    Case(
+        "a step of two numbers",
+        "Rules/ApplyPlay",
+        _apply(None, 3, 1, steps=_steps((24, 20))),
+        [("steps.steps[0]", "NO_SUCH_DIE")],
+        reason="ILLEGAL_PLAY",
+    ),
+    Case(
+        "a bear-off that only two steps could make",
+        "Rules/ApplyPlay",
+        rules_pb2.ApplyPlayRequest(
+            position=board([0, 0, 0, 0, 0, 2] + [0] * 18 + [-2, 0]),
+            dice=roll(6, 1),
+            steps=_steps((5, 0)),
+        ),
+        [("steps.steps", "MUST_USE_BOTH")],
+        reason="ILLEGAL_PLAY",
+    ),
+    Case(
+        "a state that is wrong in every part",
+        "Rules/ConvertPosition",
+        rules_pb2.ConvertPositionRequest(
+            position=_state(
+                on_roll=9,
+                phase=9,
+                resignation=9,
+                beaver_level=9,
+                cube=common_pb2.Cube(
+                    value=3,
+                    owner=9,  # type: ignore[arg-type]  # on purpose
+                    cap=0,
+                ),
+                match=common_pb2.MatchScore(length=5, on_roll=7),
+                jacoby=True,
+            )
+        ),
+        [
+            (f"position.state.{field}", reason)
+            for field, reason in (
+                ("on_roll", "UNKNOWN_VALUE"),
+                ("cube.owner", "UNKNOWN_VALUE"),
+                ("resignation", "UNKNOWN_VALUE"),
+                ("phase", "UNKNOWN_VALUE"),
+                ("beaver_level", "OUT_OF_RANGE"),
+                ("cube.value", "NOT_A_CUBE_VALUE"),
+                ("cube.cap", "NOT_A_CUBE_VALUE"),
+                ("jacoby", "JACOBY_IN_MATCH"),
+            )
+        ],
+    ),
+    Case(
+        "an owner that cannot be read, but might be either player",
+        "Rules/ConvertPosition",
+        rules_pb2.ConvertPositionRequest(
+            position=_state(
+                cube=common_pb2.Cube(
+                    value=2,
+                    owner=9,  # type: ignore[arg-type]  # on purpose
+                ),
+                match=common_pb2.MatchScore(length=5),
+            )
+        ),
+        [("position.state.cube.owner", "UNKNOWN_VALUE")],
+    ),
+    Case(
+        "long nardy with all that needs a cube",
+        "Rules/ConvertPosition",
+        rules_pb2.ConvertPositionRequest(
+            position=common_pb2.PositionSource(
+                state=common_pb2.GameState(
+                    position=_nardy(_NARDY).position,
+                    cube=common_pb2.Cube(value=2),
+                    jacoby=True,
+                    beavers=True,
+                    double_offered=True,
+                )
+            )
+        ),
+        [
+            (f"position.state.{field}", "NO_CUBE_IN_LONG_NARDY")
+            for field in ("cube.value", "double_offered", "jacoby", "beavers")
+        ],
+    ),
+    Case(
+        "the cube in long nardy",
+        "Engine/AdviseCube",
+        engine_pb2.AdviseCubeRequest(position=_nardy(_NARDY)),
+        [("position.position.variant", "NO_CUBE_IN_LONG_NARDY")],
+    ),
+    Case(
+        "a match that is too long for the engine",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(position=_state(match=common_pb2.MatchScore(length=65))),
+        [("position.state.match.length", "MATCH_TOO_LONG")],
+    ),
+    Case(
+        "a match that is too long for the engine, as XGID",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(position=xgid(START_XGID.replace(":0:6", ":65:6"))),
+        [("position.xgid.match_length", "MATCH_TOO_LONG")],
+    ),
+    Case(
         "an unknown preset, no games, an unknown level",
         "Simulation/Simulate",
         simulation_pb2.SimulateRequest(
@@ -268,6 +395,21 @@ CASES = [
             ("count", "OUT_OF_RANGE"),
             ("preset", "UNKNOWN_PRESET"),
         ],
+    ),
+    Case(
+        "rules with lists that are far too long, and a bot that nobody knows",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            count=1,
+            rules=rules_pb2.Rules(match_lengths=[5] * 65, turn_seconds=[5] * 65, bots=["me"]),
+        ),
+        [("rules.match_lengths", "TOO_MANY_VALUES"), ("rules.turn_seconds", "TOO_MANY_VALUES")],
+    ),
+    Case(
+        "a bot that nobody knows",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(count=1, rules=rules_pb2.Rules(bots=["normal", "me"])),
+        [("rules.bots", "UNKNOWN_VALUE")],
     ),
     Case(
         "rules that contradict each other",
@@ -325,6 +467,15 @@ async def test_bytes_that_are_no_message(channel: grpc.aio.Channel) -> None:
     assert failure.faults == [("", "MALFORMED_MESSAGE")]
 
 
+async def test_the_message_names_values_that_exist(channel: grpc.aio.Channel) -> None:
+    source = _state(resignation=9)
+    request = rules_pb2.ConvertPositionRequest(position=source)
+    async with failing() as failure:
+        await call(channel, "Rules/ConvertPosition", request.SerializeToString())
+    named = re.findall(r"RESIGNATION_\w+", failure.message)
+    assert set(named) == set(common_pb2.Resignation.keys())
+
+
 async def test_an_unknown_method(channel: grpc.aio.Channel) -> None:
     async with failing() as failure:
         await call(channel, "Rules/Cheat", b"")
@@ -332,12 +483,25 @@ async def test_an_unknown_method(channel: grpc.aio.Channel) -> None:
 
 
 async def test_hundreds_of_faults_still_arrive(channel: grpc.aio.Channel) -> None:
-    steps = _steps(*[(99, 99)] * 500)
+    rules = rules_pb2.Rules(match_lengths=[99] * 64, turn_seconds=[0] * 64)
+    request = simulation_pb2.SimulateRequest(preset="joypip", count=1, rules=rules)
     async with failing() as failure:
-        await call(channel, "Rules/ApplyPlay", _apply(None, 3, 1, steps=steps).SerializeToString())
+        path = "/bgserver.v1.SimulationService/Simulate"
+        await channel.unary_stream(path, bytes, bytes)(request.SerializeToString()).read()
     assert failure.code == _INVALID
-    assert failure.faults[0] == ("steps.steps[0].source", "OUT_OF_RANGE")
+    assert failure.faults[0] == ("rules.match_lengths", "OUT_OF_RANGE")
     assert failure.faults[-1] == ("", "MORE_FAULTS")
+
+
+async def test_a_million_steps_are_not_looked_at_one_by_one(channel: grpc.aio.Channel) -> None:
+    steps = _steps(*[(99, 99)] * 500_000)
+    request = _apply(None, 3, 1, steps=steps).SerializeToString()
+    async with failing() as failure:
+        await call(channel, "Rules/ApplyPlay", request)
+    assert failure.code == _INVALID
+    places = [f"steps.steps[{number}].{name}" for number in range(4) for name in _ENDS]
+    assert failure.faults[0] == ("steps.steps", "TOO_MANY_STEPS")
+    assert failure.faults[1:] == [(place, "OUT_OF_RANGE") for place in places]
 
 
 async def test_the_server_answers_after_all_that(channel: grpc.aio.Channel) -> None:
