@@ -93,7 +93,7 @@ def rank(
         if json:
             print_json(answer)
             return
-        board = board_text(transport, request.position, answer.dice)
+        board = board_text(transport, request.position)
     parts: list[RenderableType] = [board, tables.ranking_table(answer)]
     if answer.total_plays > len(answer.plays):
         parts.append(f"{len(answer.plays)} of {answer.total_plays} plays; --max 0 shows all")

@@ -29,7 +29,8 @@ def parse_position(text: str, *, nardy: bool = False) -> common_pb2.PositionSour
         nardy: What 26 numbers mean: Long Nardy instead of backgammon.
 
     Raises:
-        InvalidInputError: A number is far too large to be a count of checkers.
+        InvalidInputError: It is none of these, or a number is far too large to be a count of
+            checkers.
     """
     text = text.strip()
     if text.lower() in _WORDS:
@@ -41,6 +42,12 @@ def parse_position(text: str, *, nardy: bool = False) -> common_pb2.PositionSour
     if match := _NUMBERS.fullmatch(text):
         numbers = tuple(int(number) for number in re.split(r"[\s,]+", match[1]))
         return _board(numbers, Variant.LONG_NARDY if nardy else Variant.BACKGAMMON)
+    if ":" not in text:
+        message = (
+            "expected an XGID, a GNU Position ID (14 characters), start, nardy-start or 26 numbers,"
+            f" got {text!r}"
+        )
+        raise input_error(message, field="position", reason="NOT_A_POSITION")
     return common_pb2.PositionSource(xgid=text)
 
 

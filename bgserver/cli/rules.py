@@ -17,12 +17,13 @@ from bgserver.cli.options import (
     print_json,
 )
 from bgserver.cli.transport import ask, connect
-from bgserver.v1 import common_pb2, rules_pb2
+from bgserver.v1 import rules_pb2
 
 if TYPE_CHECKING:
     import typer
 
     from bgserver.cli.transport import Transport
+    from bgserver.v1 import common_pb2
 
 __all__ = ["board_text", "register"]
 
@@ -35,17 +36,10 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=_PANEL)(command)
 
 
-def board_text(
-    transport: Transport, position: common_pb2.PositionSource, dice: common_pb2.Dice | None = None
-) -> str:
-    """The board as text, with the roll if there is one."""
+def board_text(transport: Transport, position: common_pb2.PositionSource) -> str:
+    """The board as text."""
     request = rules_pb2.ConvertPositionRequest(position=position)
-    converted = ask(transport, request, rules_pb2.ConvertPositionResponse)
-    if dice is not None and converted.state.dice != dice:
-        converted.state.dice.CopyFrom(dice)
-        request.position.CopyFrom(common_pb2.PositionSource(state=converted.state))
-        converted = ask(transport, request, rules_pb2.ConvertPositionResponse)
-    return converted.board.rstrip("\n")
+    return ask(transport, request, rules_pb2.ConvertPositionResponse).board.rstrip("\n")
 
 
 def plays(
@@ -69,7 +63,7 @@ def plays(
         if json:
             print_json(answer)
             return
-        board = board_text(transport, request.position, answer.dice)
+        board = board_text(transport, request.position)
     tables.show(board, tables.plays_table(answer.plays))
 
 
@@ -91,7 +85,7 @@ def inspect(
             print_json(answer)
             return
         board = [] if answer.faults else [board_text(transport, request.position)]
-    tables.show(*board, *tables.inspection_table(answer))
+    tables.show(*board, *tables.inspection_table(answer, request.position))
 
 
 def convert(

@@ -25,6 +25,7 @@ _PANEL = "Server"
 _LIMITS = "Limits"
 _LOGGING = "Logging and metrics"
 _FILES = "Files"
+_LOADING = "loading the program"
 
 
 class LogLevel(enum.Enum):
@@ -123,11 +124,11 @@ def serve(
         weights=weights,
         match_equity_table=match_equity_table,
     )
-    from bgserver.server.app import ServerStartError
-    from bgserver.server.app import serve as run_server
-
     with ExitStack() as progress:
         on_progress = progress.enter_context(steps(always=True))
+        on_progress(_LOADING, 0.0)
+        from bgserver.server.app import ServerStartError
+        from bgserver.server.app import serve as run_server
 
         def on_ready(address: str) -> None:
             progress.close()
@@ -144,11 +145,12 @@ def serve(
 
 def warmup() -> None:
     """Compile everything and build the tables once, so that the server starts fast."""
-    from bgserver.engine.paths import cache_dir, kernel_cache_dir
-    from bgserver.server.app import load_engine
-
     start = time.monotonic()
     with steps(always=True) as on_progress:
+        on_progress(_LOADING, 0.0)
+        from bgserver.engine.paths import cache_dir, kernel_cache_dir
+        from bgserver.server.app import load_engine
+
         load_engine(read_config(), on_progress)
     seconds = time.monotonic() - start
     sys.stdout.write(f"ready after {seconds:.1f} s\n")

@@ -166,8 +166,10 @@ def simulate(
     else:
         names = (f"{first.value} (first)", f"{second.value} (second)")
         rate = statistics.games / seconds if seconds > 0 else 0.0
-        games = f"{statistics.games:,} games in {seconds:.1f} s ({rate:,.0f}/s)"
-        tables.show(_table(statistics, names), f"{games}, seed {statistics.seed}")
+        played = f"{statistics.games:,} games in {seconds:.1f} s ({rate:,.0f}/s)"
+        if statistics.HasField("match_win_rate"):
+            played = f"{statistics.matches:,} matches, {played}"
+        tables.show(_table(statistics, names), f"{played}, seed {statistics.seed}")
     if not statistics.final:
         raise typer.Exit(INTERRUPTED)
 

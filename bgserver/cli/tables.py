@@ -76,14 +76,19 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
 
 
 def plays_table(plays: Iterable[common_pb2.Play]) -> Table:
-    """The plays of a roll."""
-    table = _table("#", "Play", "Pips", "Hits", "Blots", left=["Play"])
+    """The plays of a roll; Long Nardy knows neither hits nor blots."""
+    plays = list(plays)
+    can_hit = any(play.result.variant != common_pb2.VARIANT_LONG_NARDY for play in plays)
+    table = _table("#", "Play", "Pips", *(["Hits", "Blots"] if can_hit else []), left=["Play"])
     for number, play in enumerate(plays, 1):
         points = play.result.points
         pips = sum(point * count for point, count in enumerate(points) if count > 0)
-        hits = sum(step.hit for step in play.steps)
-        blots = sum(count == 1 for count in points[1:25])
-        table.add_row(str(number), play.notation, str(pips), str(hits or ""), str(blots or ""))
+        cells = [str(number), play.notation, str(pips)]
+        if can_hit:
+            hits = sum(step.hit for step in play.steps)
+            blots = sum(count == 1 for count in points[1:25])
+            cells += [str(hits or ""), str(blots or "")]
+        table.add_row(*cells)
     return table
 
 
@@ -192,21 +197,22 @@ def _actions_table(advice: engine_pb2.AdviseCubeResponse) -> Table:
     return table
 
 
-def inspection_table(facts: rules_pb2.InspectPositionResponse) -> list[Table]:
+def inspection_table(
+    facts: rules_pb2.InspectPositionResponse, position: common_pb2.PositionSource
+) -> list[Table]:
     """Facts of a position; its faults, if it has any."""
     if facts.faults:
         faults = _table("Field", "Reason", "Fault", left=["Field", "Reason", "Fault"])
         for fault in facts.faults:
             faults.add_row(fault.field, fault.reason, fault.message)
         return [faults]
-    sides = _table("", "Pips", "Off", "Enters with", left=[""])
-    sides.add_row("On roll", str(facts.pips), str(facts.off), f"{facts.entering_rolls}/36")
-    sides.add_row(
-        "Opponent",
-        str(facts.opponent_pips),
-        str(facts.opponent_off),
-        f"{facts.opponent_entering_rolls}/36",
-    )
+    has_bar = position.position.variant != common_pb2.VARIANT_LONG_NARDY
+    sides = _table("", "Pips", "Off", *(["Enters with"] if has_bar else []), left=[""])
+    for side, pips, off, entering in (
+        ("On roll", facts.pips, facts.off, facts.entering_rolls),
+        ("Opponent", facts.opponent_pips, facts.opponent_off, facts.opponent_entering_rolls),
+    ):
+        sides.add_row(side, str(pips), str(off), *([f"{entering}/36"] if has_bar else []))
     tables = [sides]
     if facts.blots:
         blots = _table("Blot of", "Point", "Hit by", left=["Blot of"])

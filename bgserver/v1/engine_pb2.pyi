@@ -296,7 +296,10 @@ class AdviseCubeRequest(_message.Message):
     """How deep to look; unset means static."""
     @_builtins.property
     def position(self) -> _common_pb2.PositionSource:
-        """The position before the roll, with cube and score; with a bare board: money play, centred cube."""
+        """The position before the roll, with cube and score; with a bare board: money play, centred cube.
+        Backgammon only. A position with a roll is judged as if it were before the roll, and the answer
+        says that it is too late to double.
+        """
 
     def __init__(
         self,
@@ -345,7 +348,7 @@ class AdviseCubeResponse(_message.Message):
     action: Global___CubeAction.ValueType
     """The best actions."""
     action_text: _builtins.str
-    """The same in words, with `redouble` for an owned cube, for example `No redouble / Take`."""
+    """The same in words, with `redouble` for an owned cube, for example `no redouble/take`."""
     no_double_equity: _builtins.float
     """Equity without a double, in points of the present cube (normalised in a match)."""
     double_take_equity: _builtins.float
@@ -398,7 +401,9 @@ class AdviseCubeResponse(_message.Message):
 
     @_builtins.property
     def refusals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Why the player on roll may not double: `CRAWFORD_GAME`, `NOT_CUBE_OWNER`, ... Empty if allowed."""
+        """Why the player on roll may not double: `CRAWFORD_GAME`, `ONE_POINT_MATCH`, `ALREADY_ROLLED`,
+        `NOT_CUBE_OWNER`, `CUBE_AT_CAP`, `OFFER_PENDING`, `GAME_OVER`. Empty if allowed.
+        """
 
     def __init__(
         self,

@@ -96,7 +96,9 @@ class SimulateRequest(_message.Message):
     """Leave out the single results and send statistics only."""
     @_builtins.property
     def rules(self) -> _rules_pb2.Rules:
-        """What differs from the preset; unset fields keep its values."""
+        """What differs from the preset; unset fields keep its values. Values that the simulation does
+        not play are refused, each with its field.
+        """
 
     @_builtins.property
     def first(self) -> Global___SimulationPlayer:

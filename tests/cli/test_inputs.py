@@ -53,9 +53,15 @@ def test_gnu_ids() -> None:
     assert both.match_id == "cAkAAAAAAAAA"
 
 
-def test_anything_else_is_an_xgid() -> None:
-    for text in ("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", "nonsense", ""):
+def test_what_has_colons_is_left_to_the_server_as_an_xgid() -> None:
+    for text in ("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", "non:sense"):
         assert parse_position(text).xgid == text
+
+
+@pytest.mark.parametrize("text", ["nonsense", "", "XGID=-b----E-C---eE---c-e----B-"])
+def test_what_is_no_position_is_refused_with_the_forms_there_are(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="start, nardy-start or 26 numbers"):
+        parse_position(text)
 
 
 def test_absurd_numbers_are_refused() -> None:

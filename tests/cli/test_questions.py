@@ -57,6 +57,13 @@ def test_long_nardy(bgserver: CommandLine) -> None:
     assert [play["notation"] for play in answer["plays"]] == ["24/18(2)"]
 
 
+def test_tables_of_long_nardy_leave_out_what_it_has_not(bgserver: CommandLine) -> None:
+    assert "Blots" in bgserver("plays", "start", "66").out
+    assert "Blots" not in bgserver("plays", "nardy-start", "66").out
+    assert "Enters with" in bgserver("inspect", "start").out
+    assert "Enters with" not in bgserver("inspect", "nardy-start").out
+
+
 def test_inspect_shows_faults_without_a_board(bgserver: CommandLine) -> None:
     answer = bgserver("inspect", "0 16" + " 0" * 24)
     assert answer.code == 0
@@ -145,7 +152,11 @@ def test_json_is_the_message_and_nothing_else(
         (("plays", "start", "3x"), ["dice"]),
         (("plays", "start"), ["dice"]),
         (("eval", "0 1 2"), ["position.position.points"]),
-        (("rank", "XGID=nonsense", "31"), ["position.xgid", "position.xgid.position"]),
+        (("rank", "nonsense", "31"), ["position"]),
+        (
+            ("rank", "XGID=non:sense", "31"),
+            ["position.xgid", "position.xgid.position", "position.xgid.cube_value"],
+        ),
     ],
 )
 def test_bad_input_names_each_field_and_ends_with_2(

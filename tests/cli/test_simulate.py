@@ -46,7 +46,9 @@ def test_records_are_one_line_each(bgserver: CommandLine, tmp_path: Path) -> Non
 
 def test_matches(bgserver: CommandLine) -> None:
     arguments = ["simulate", "4", "--preset", "tournament", "--match-length", "5"]
-    assert "Matches won %" in bgserver(*arguments, "--second", "random").out
+    answer = bgserver(*arguments, "--second", "random")
+    assert "Matches won %" in answer.out
+    assert "4 matches, " in answer.out
 
 
 def test_rules_reach_the_games(bgserver: CommandLine) -> None:

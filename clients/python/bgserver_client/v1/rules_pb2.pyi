@@ -1122,7 +1122,9 @@ class ApplyPlayResponse(_message.Message):
 
     @_builtins.property
     def next(self) -> _common_pb2.Position:
-        """The board after the play, seen by the opponent, who is on roll next."""
+        """The board after the play, seen by the opponent, who is on roll next: the position of the next
+        request. Cube and score are not part of it; they stay with the caller.
+        """
 
     def __init__(
         self,
@@ -1246,9 +1248,11 @@ class InspectPositionResponse(_message.Message):
     phase: Global___Phase.ValueType
     """Contact, race or bear-off."""
     entering_rolls: _builtins.int
-    """Rolls out of 36 with which the player on roll can enter one checker from the bar."""
+    """Rolls out of 36 with which the player on roll can enter one checker from the bar, or could if
+    one were there. Long Nardy: 0.
+    """
     opponent_entering_rolls: _builtins.int
-    """Rolls out of 36 with which the opponent can enter one checker from the bar."""
+    """The same for the opponent."""
     off: _builtins.int
     """Checkers that the player on roll has borne off."""
     opponent_off: _builtins.int
