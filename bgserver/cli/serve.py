@@ -70,19 +70,24 @@ def serve(
     ] = None,
     max_pending_requests: Annotated[
         int | None,
-        _option("--max-pending-requests", "Most calls in work and waiting at once.", _LIMITS),
+        _option(
+            "--max-pending-requests", "Most calls in work and waiting at once [1000].", _LIMITS
+        ),
     ] = None,
     max_message_bytes: Annotated[
-        int | None, _option("--max-message-bytes", "Largest request that is accepted.", _LIMITS)
+        int | None,
+        _option("--max-message-bytes", "Largest request that is accepted [4194304].", _LIMITS),
     ] = None,
     max_batch_positions: Annotated[
-        int | None, _option("--max-batch-positions", "Most positions in one batch.", _LIMITS)
+        int | None,
+        _option("--max-batch-positions", "Most positions in one batch [65536].", _LIMITS),
     ] = None,
     max_simulations: Annotated[
-        int | None, _option("--max-simulations", "Most simulations at once.", _LIMITS)
+        int | None, _option("--max-simulations", "Most simulations at once [16].", _LIMITS)
     ] = None,
     max_simulation_games: Annotated[
-        int | None, _option("--max-simulation-games", "Most games of one simulation.", _LIMITS)
+        int | None,
+        _option("--max-simulation-games", "Most games of one simulation [10000000].", _LIMITS),
     ] = None,
     metrics_port: Annotated[
         int | None,

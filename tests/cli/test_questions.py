@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
+from typer.testing import CliRunner
 
+from bgserver.cli.app import app
+from bgserver.server.config import ServerConfig
 from bgserver.v1 import engine_pb2, rules_pb2
 
 if TYPE_CHECKING:
@@ -174,3 +177,10 @@ def test_finished_game_ends_with_2(bgserver: CommandLine) -> None:
     assert answer.code == 2
     assert answer.err.startswith("error: ")
     assert answer.err.count("\n") == 1
+
+
+def test_help_of_serve_tells_the_defaults() -> None:
+    text = CliRunner().invoke(app, ["serve", "--help"]).stdout
+    for name, field in ServerConfig.model_fields.items():
+        if f"--{name.replace('_', '-')}" in text and isinstance(field.default, int):
+            assert f"[{field.default}]" in text, name
