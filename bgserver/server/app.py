@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 _SWITCH_INTERVAL_S = 0.0005
+_WARM_UP_SHARE = 0.95  # of the time to compile; the rest is the simulation's
 
 
 class ServerStartError(Exception):
@@ -64,8 +65,8 @@ def load_engine(config: ServerConfig, progress: Progress) -> Engine:
         DataError: A weights or table file is damaged.
     """
     engine = Engine.load(weights=config.weights, met=config.match_equity_table, progress=progress)
-    engine.warm_up(progress)
-    progress("simulation", 1.0)
+    engine.warm_up(lambda what, done: progress(what, _WARM_UP_SHARE * done) if done < 1 else None)
+    progress("simulation", _WARM_UP_SHARE)
     for variant in Variant:
         for match_length in (None, 3):
             spec = SimulationSpec(
@@ -81,6 +82,7 @@ def load_engine(config: ServerConfig, progress: Progress) -> Engine:
     # collector had to look at them, every full collection would stop all threads for 0.1 s.
     gc.collect()
     gc.freeze()
+    progress("ready", 1.0)
     return engine
 
 

@@ -92,6 +92,7 @@ class LocalTransport:
     def close(self) -> None:
         """Stop everything."""
         self._pool.close()
+        self._on_loop(_end_other_tasks())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -153,7 +154,12 @@ class LocalTransport:
         return pool, Runtime(self._config, pool)
 
     def _on_loop(self, coroutine: Any) -> Any:  # noqa: ANN401 -- passes any result through
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        except BaseException:  # Ctrl-C too: nobody waits for the answer any more
+            future.cancel()
+            raise
 
     def _prepared(self, name: str) -> BoundMethod:
         method = self._methods[name]
@@ -218,6 +224,14 @@ class LocalTransport:
 
 def _message(method: BoundMethod, reply: Reply) -> Message:
     return method.response.FromString(reply) if isinstance(reply, bytes) else reply
+
+
+async def _end_other_tasks() -> None:
+    """Cancel what still runs on this loop and wait until it has ended."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _read_on_thread(requests: Iterable[Message]) -> AsyncIterator[Message]:

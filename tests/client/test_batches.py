@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from bgserver_client import InvalidArgumentError, split_batches, start_position
+from bgserver_client import Client, InvalidArgumentError, split_batches, start_position
 from bgserver_client._batches import pack, unpack
 from bgserver_client.v1 import engine_pb2
 
@@ -73,3 +73,16 @@ def test_split_batches_keeps_order_and_loses_nothing() -> None:
     parts = list(split_batches(points, 3))
     assert [len(part) // 26 for part in parts] == [3, 3, 1]
     assert b"".join(parts) == points.tobytes()
+
+
+def test_a_bare_array_is_no_series_of_batches() -> None:
+    points = np.array([_START, _START], dtype=np.int8)
+    with pytest.raises(InvalidArgumentError) as caught, Client("127.0.0.1:1") as client:
+        client.evaluate_batch(points)
+    assert caught.value.violations[0].reason == "NOT_BATCHES"
+
+
+def test_rows_of_another_length_are_not_read_across() -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        pack(np.zeros((26, 25), dtype=np.int8))
+    assert caught.value.violations[0].reason == "WRONG_LENGTH"

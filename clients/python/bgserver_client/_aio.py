@@ -10,7 +10,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from bgserver_client import _requests
-from bgserver_client._batches import BatchLike, BatchRequests, unpack
+from bgserver_client._batches import BatchLike, BatchRequests, require_batches, unpack
 from bgserver_client._options import (
     DEFAULT_ADDRESS,
     DEFAULT_TIMEOUT_S,
@@ -101,7 +101,7 @@ class AsyncClient:
         except grpc.RpcError as error:
             raise from_grpc(error) from None
 
-    async def wait_until_ready(self, timeout_s: float = 120.0) -> None:
+    async def wait_until_ready(self, timeout_s: float = 600.0) -> None:
         """Wait until the server can be reached and has compiled what it needs.
 
         Raises:
@@ -266,6 +266,7 @@ class AsyncClient:
             For each batch, in order, a float32 view of n x 5 (`numpy.asarray` wraps it): win, win
             gammon, win backgammon, lose gammon, lose backgammon, seen by the player on roll.
         """
+        require_batches(batches)
         requests = BatchRequests(variant, level)
         feed = AsyncRequestFeed(batches, requests.request)
         call = self._engine.EvaluateBatch(

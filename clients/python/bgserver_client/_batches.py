@@ -34,6 +34,10 @@ _OUTPUTS = 5
 def pack(batch: BatchLike) -> bytes:
     """The bytes of a batch as EvaluateBatch wants them, n x 26 of them."""
     view = _view(batch)
+    shape = (view.shape or ()) if view is not None else ()
+    if len(shape) > 1 and shape[-1] != _ROW:
+        message = f"expected rows of {_ROW} values, got shape {shape}"
+        raise fault(message, field="points", reason="WRONG_LENGTH")
     if view is None:
         packed = _pack_numbers(cast("Sequence[int | Sequence[int]]", batch))
     elif view.itemsize == 1:
@@ -71,6 +75,16 @@ def _flat(values: Sequence[int | Sequence[int]]) -> Iterator[int]:
         else:
             message = f"expected {_ROW} values in row {index}, got {len(row)}"
             raise fault(message, field="points", reason="WRONG_LENGTH")
+
+
+def require_batches(batches: object) -> None:
+    """Refuse a bare array: its rows would be taken for batches, one request each."""
+    try:
+        memoryview(cast("Buffer", batches))
+    except TypeError:
+        return
+    message = "expected batches, got one array: pass split_batches(points), or [points]"
+    raise fault(message, field="points", reason="NOT_BATCHES")
 
 
 class BatchRequests:
