@@ -35,9 +35,9 @@ class LevelName(enum.Enum):
     """How deep the engine looks."""
 
     STATIC = "static"
-    LOOKAHEAD_1 = "lookahead-1"
-    LOOKAHEAD_2 = "lookahead-2"
-    LOOKAHEAD_3 = "lookahead-3"
+    LOOKAHEAD_1 = "lookahead_1"
+    LOOKAHEAD_2 = "lookahead_2"
+    LOOKAHEAD_3 = "lookahead_3"
     RANDOM = "random"
 
 

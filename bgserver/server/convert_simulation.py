@@ -108,8 +108,9 @@ def _unsupported(rules: Rules) -> Iterator[tuple[str, str]]:
         "auto_double_b_scope": rules.auto_double_b_scope
         not in {None, AutoDoubleScope.FIRST_ROLL_OF_GAME},
         "highest_result": rules.highest_result != (2 if rules.variant is Variant.LONG_NARDY else 3),
-        "cube": rules.has_cube and rules.variant is Variant.LONG_NARDY,
     }
+    if rules.has_cube and rules.variant is Variant.LONG_NARDY:
+        yield "cube", "long nardy is played without a cube"
     for name, is_wanted in not_played.items():
         if is_wanted:
             yield name, f"the simulation does not play with this value of {name}"

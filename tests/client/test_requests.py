@@ -38,7 +38,7 @@ def test_position_forms() -> None:
 
 
 def test_start_positions_have_fifteen_checkers_a_side() -> None:
-    for name in ("backgammon", "long-nardy"):
+    for name in ("backgammon", "long_nardy"):
         points = start_position(name).points
         assert sum(count for count in points if count > 0) == 15
         assert sum(count for count in points if count < 0) == -15

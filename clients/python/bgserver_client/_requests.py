@@ -29,11 +29,11 @@ DiceLike: TypeAlias = common_pb2.Dice | tuple[int, int]
 StepLike: TypeAlias = common_pb2.Step | tuple[int, int]
 """A step: `(source, target)` or a message; 25 is the bar and 0 is off."""
 
-LevelName: TypeAlias = Literal["static", "lookahead-1", "lookahead-2", "lookahead-3", "random"]
+LevelName: TypeAlias = Literal["static", "lookahead_1", "lookahead_2", "lookahead_3", "random"]
 LevelLike: TypeAlias = LevelName | common_pb2.Level.ValueType
 """How deep the engine looks: a name such as `static`, or a value of the enum `Level`."""
 
-VariantName: TypeAlias = Literal["backgammon", "long-nardy"]
+VariantName: TypeAlias = Literal["backgammon", "long_nardy"]
 VariantLike: TypeAlias = VariantName | common_pb2.Variant.ValueType
 """A game: its name, or a value of the enum `Variant`."""
 
@@ -82,7 +82,7 @@ def _source_from_text(text: str) -> common_pb2.PositionSource:
     if text == "start":
         return common_pb2.PositionSource(position=start_position())
     if text == "nardy-start":
-        return common_pb2.PositionSource(position=start_position("long-nardy"))
+        return common_pb2.PositionSource(position=start_position("long_nardy"))
     if match := _GNU_ID.fullmatch(text):
         gnu_id = common_pb2.GnuId(position_id=match[1], match_id=match[2] or "")
         return common_pb2.PositionSource(gnu_id=gnu_id)
@@ -108,7 +108,7 @@ def level_value(level: LevelLike, field: str = "level") -> common_pb2.Level.Valu
             names = ", ".join(get_args(LevelName))
             message = f"expected one of {names}, got {level!r}"
             raise fault(message, field=field, reason="UNKNOWN_LEVEL")
-        return common_pb2.Level.Value(f"LEVEL_{level.upper().replace('-', '_')}")
+        return common_pb2.Level.Value(f"LEVEL_{level.upper()}")
     return level
 
 
@@ -119,7 +119,7 @@ def variant_value(variant: VariantLike) -> common_pb2.Variant.ValueType:
             names = ", ".join(get_args(VariantName))
             message = f"expected one of {names}, got {variant!r}"
             raise fault(message, field="variant", reason="UNKNOWN_VARIANT")
-        return common_pb2.Variant.Value(f"VARIANT_{variant.upper().replace('-', '_')}")
+        return common_pb2.Variant.Value(f"VARIANT_{variant.upper()}")
     return variant
 
 
