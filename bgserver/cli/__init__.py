@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 __all__ = ["main"]
@@ -13,8 +14,14 @@ def main() -> None:
     _open_standard_streams()
     # gRPC's C library writes notices of its own to stderr unless told not to.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    # Until the program is loaded Ctrl-C just ends the process; later it is an exception.
+    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     from bgserver.cli.app import run  # noqa: PLC0415 -- it loads gRPC, which reads the variable
 
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     run(sys.argv[1:])
 
 

@@ -265,6 +265,14 @@ def test_ctrl_c_while_waiting_for_input(
     assert err == "stopped\n"
 
 
+def test_ctrl_c_while_the_program_loads(tmp_path: Path) -> None:
+    # The first library that is loaded presses the keys.
+    fake = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / "grpc.py").write_text(fake)
+    result = _run("presets", PYTHONPATH=str(tmp_path))
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
+
+
 def test_ctrl_c_ends_a_simulation_and_shows_what_was_played(server_address: str) -> None:
     """On a terminal, where the progress tells when it is time to stop."""
     terminal, side = pty.openpty()
