@@ -179,7 +179,8 @@ def advise_cube(
         action, response = _best_actions(question, no_double, take, passed, beaver)
         if is_dead and action.doubles:
             action = CubeAction.NO_DOUBLE_TAKE
-        if "ALREADY_ROLLED" in refusals:
+        resigned = _OFFER_PENDING in refusals and not state.double_offered
+        if resigned or "ALREADY_ROLLED" in refusals:
             action = CubeAction.NOT_ALLOWED
     five = [float(chance) for chance in question.probabilities]
     cubeless = kernels.cubeless_utility(question.probabilities, cube, question.table)

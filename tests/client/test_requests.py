@@ -78,6 +78,11 @@ def test_play_forms() -> None:
     [
         (lambda: _requests.position_source([0] * 25 + [2**40]), "position.position.points"),
         (lambda: _requests.position_source(_wrong(["a"])), "position.position.points"),
+        (lambda: _requests.position_source("XGID=\udcff"), "position.xgid"),
+        (
+            lambda: _requests.apply_play("start", "8/5 6/\udcff", None, first_turn=False),
+            "notation",
+        ),
         (lambda: _requests.dice_message(_wrong((1, 2, 3))), "dice"),
         (lambda: _requests.dice_message((-1, 2)), "dice"),
         (lambda: _requests.level_value(_wrong("deep")), "level"),

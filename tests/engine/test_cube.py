@@ -28,6 +28,7 @@ from bgserver.engine.position import (
     GameState,
     MatchScore,
     Position,
+    Resignation,
     Variant,
 )
 
@@ -370,6 +371,15 @@ def test_after_the_roll_the_values_remain() -> None:
     advice = advise_cube(STRONG, GameState(dice=Dice(3, 1)))
     assert advice.action is CubeAction.NOT_ALLOWED
     assert advice.double_take is not None
+
+
+def test_a_resignation_is_answered_before_anybody_doubles() -> None:
+    advice = advise_cube(STRONG, GameState(resignation=Resignation.SINGLE))
+    assert advice.action is CubeAction.NOT_ALLOWED
+    assert advice.refusals == ("OFFER_PENDING",)
+    assert advice.double_take is not None
+    both = GameState(resignation=Resignation.SINGLE, double_offered=True)
+    assert advise_cube(STRONG, both).action is CubeAction.DOUBLE_TAKE
 
 
 def test_a_pending_double_is_judged_for_both() -> None:

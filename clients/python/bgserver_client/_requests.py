@@ -86,7 +86,7 @@ def _source_from_text(text: str) -> common_pb2.PositionSource:
     if match := _GNU_ID.fullmatch(text):
         gnu_id = common_pb2.GnuId(position_id=match[1], match_id=match[2] or "")
         return common_pb2.PositionSource(gnu_id=gnu_id)
-    return common_pb2.PositionSource(xgid=text)
+    return common_pb2.PositionSource(xgid=_text(text, "position.xgid"))
 
 
 def dice_message(dice: DiceLike | None) -> common_pb2.Dice | None:
@@ -147,7 +147,7 @@ def apply_play(
         position=position_source(position), dice=dice_message(dice), first_turn=first_turn
     )
     if isinstance(play, str):
-        request.notation = play
+        request.notation = _text(play, "notation")
     else:
         request.steps.SetInParent()
         request.steps.steps.extend(_step(step, index) for index, step in enumerate(play))
@@ -221,7 +221,7 @@ def simulate(
 ) -> simulation_pb2.SimulateRequest:
     """Request of Simulate."""
     return simulation_pb2.SimulateRequest(
-        preset=preset,
+        preset=_text(preset, "preset"),
         rules=rules,
         match_length=None if match_length is None else _count(match_length, "match_length"),
         count=_count(count, "count"),
@@ -231,6 +231,15 @@ def simulate(
         include_records=include_records,
         statistics_only=statistics_only,
     )
+
+
+def _text(text: str, field: str) -> str:
+    """`text`, if UTF-8 can say it: half a surrogate pair it cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise fault(f"expected text, got {text!r}", field=field, reason="NOT_TEXT") from error
+    return text
 
 
 def _count(number: int, field: str) -> int:
