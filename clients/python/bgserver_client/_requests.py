@@ -238,7 +238,8 @@ def _text(text: str, field: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise fault(f"expected text, got {text!r}", field=field, reason="NOT_TEXT") from error
+        message = f"expected text, got {text!r}"
+        raise fault(message, field=field, reason="NOT_TEXT") from error
     return text
 
 
