@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
-from bgserver.engine.cube import advise_cube
+from bgserver.engine.cube import CubeUtilities, advise_cube
 from bgserver.engine.cube_rules import cube_faults, cube_state
 from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
 from bgserver.engine.levels import Level
@@ -25,6 +25,12 @@ from bgserver.engine.work import run
 from bgserver.kernels import cube as cube_kernels
 from bgserver.kernels import evaluate, search
 from bgserver.kernels.cube_actions import turn_utility
+from bgserver.kernels.cube_exact import (
+    exact_double_take,
+    exact_no_double,
+    exact_pair,
+    exact_turn,
+)
 from bgserver.kernels.evaluate import Evaluator
 from bgserver.kernels.features import CLASS_NAMES
 from bgserver.kernels.moves import turn_board
@@ -364,7 +370,9 @@ class Engine:
             message = "long nardy is played without a cube"
             raise InvalidInputError([Fault("position.variant", "NO_CUBE_IN_LONG_NARDY", message)])
         evaluation = yield from self.evaluate(state, level)
-        advice = advise_cube(evaluation.probabilities, state, met=self.met)
+        advice = advise_cube(
+            evaluation.probabilities, state, met=self.met, utilities=self.exact_cube(state)
+        )
         return advice, evaluation
 
     def evaluate_batch(
@@ -421,8 +429,13 @@ class Engine:
         if state.position.variant is Variant.LONG_NARDY:
             return _equity(chances), None
         cube, table = cube_state(state), self.match_table(state)
-        efficiency = cube_kernels.cube_efficiency(board_array(state.position))
-        utility = float(turn_utility(chances, cube, table, efficiency))
+        board = board_array(state.position)
+        roller, opponent = exact_pair(board, cube, self._bearoff.tables)
+        if roller > 0:
+            utility = float(exact_turn(roller, opponent, cube, self._bearoff.tables))
+        else:
+            efficiency = cube_kernels.cube_efficiency(board)
+            utility = float(turn_utility(chances, cube, table, efficiency))
         equity = float(cube_kernels.normalised(utility, cube, table))
         return equity, None if state.match is None else 0.5 * (utility + 1.0)
 
@@ -444,11 +457,26 @@ class Engine:
             values,
             cube_state(state),
             self.match_table(state),
+            self._bearoff.tables,
             np.zeros(26, dtype=np.int8),
             np.zeros(N_OUTPUTS, dtype=np.float64),
             worth,
         )
         return worth
+
+    def exact_cube(self, state: GameState) -> CubeUtilities | None:
+        """Exact values of the cube actions in a short bear-off for money; None elsewhere."""
+        if state.position.variant is Variant.LONG_NARDY:
+            return None
+        tables, cube = self._bearoff.tables, cube_state(state)
+        roller, opponent = exact_pair(board_array(state.position), cube, tables)
+        if roller < 0:
+            return None
+        return CubeUtilities(
+            no_double=exact_no_double(roller, opponent, cube, tables),
+            double_take=exact_double_take(roller, opponent, 2 * cube.value, tables),
+            double_beaver=exact_double_take(roller, opponent, 4 * cube.value, tables),
+        )
 
     def match_table(self, state: GameState) -> MatchTable:
         """The match equity table for kernels, long enough for this match."""

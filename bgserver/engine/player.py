@@ -15,7 +15,7 @@ from bgserver.engine.levels import Level
 from bgserver.engine.plays import Play, board_array, play_of_row
 from bgserver.kernels import choose as choose_kernels
 from bgserver.kernels import cube_actions, evaluate
-from bgserver.kernels.cube import cube_efficiency
+from bgserver.kernels.cube import cube_efficiency, may_double, passed_utility
 from bgserver.kernels.moves import generate_plays
 from bgserver.kernels.network import N_OUTPUTS, game_outcome
 
@@ -44,12 +44,10 @@ class Player:
 
     def wants_to_double(self, state: GameState) -> Work[bool]:
         """Whether the player on roll doubles; a double must be legal here."""
-        chances = yield from self._chances(state)
-        board = board_array(state.position)
-        action = cube_actions.cube_action(
-            chances, cube_state(state), self._engine.match_table(state), cube_efficiency(board)
-        )
-        return bool(cube_actions.is_double(action))
+        if not may_double(cube_state(state)):
+            return False  # no double can gain anything
+        no_double, take, passed, beavers = yield from self._cube_values(state)
+        return bool(cube_actions.is_double(cube_actions.classify(no_double, take, passed, beavers)))
 
     def answer_to_double(self, state: GameState) -> Work[tuple[bool, bool]]:
         """(takes, beavers) of the opponent of the player on roll, who has just doubled.
@@ -57,12 +55,21 @@ class Player:
         Args:
             state: The state before the double, seen by the doubler.
         """
+        _, take, passed, beavers = yield from self._cube_values(state)
+        takes = take <= passed
+        return takes, takes and beavers
+
+    def _cube_values(self, state: GameState) -> Work[tuple[float, float, float, bool]]:
+        """Utilities of the doubler: no double, double and take, double and pass; and beaver."""
+        cube, table = cube_state(state), self._engine.match_table(state)
+        exact = self._engine.exact_cube(state)
+        if exact is not None and exact.double_beaver is not None:
+            beavers = cube_actions.beaver_allowed(cube) and exact.double_beaver < exact.double_take
+            take = exact.double_beaver if beavers else exact.double_take
+            return exact.no_double, take, passed_utility(cube, table), beavers
         chances = yield from self._chances(state)
-        board = board_array(state.position)
-        answer = cube_actions.take_action(
-            chances, cube_state(state), self._engine.match_table(state), cube_efficiency(board)
-        )
-        return answer != cube_actions.PASS, answer == cube_actions.BEAVER
+        efficiency = cube_efficiency(board_array(state.position))
+        return cube_actions.cube_utilities(chances, cube, table, efficiency)
 
     def choose(self, state: GameState, dice: Dice, *, first_turn: bool) -> Work[tuple[Play, int]]:
         """The best play, and the value 1, 2 or 3 of the game if it ends it (else 0)."""

@@ -79,6 +79,7 @@ def choose_play(
         choice.values[:count],
         cube[0],
         cube[1],
+        evaluator.bearoff,
         choice.board,
         choice.chances,
         choice.worth,

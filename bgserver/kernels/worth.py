@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bgserver.kernels._jit import kernel
 from bgserver.kernels.cube import cube_efficiency, cubeless_utility, normalised, turned
 from bgserver.kernels.cube_actions import turn_utility
+from bgserver.kernels.cube_exact import exact_pair, exact_turn
 from bgserver.kernels.moves import BACKGAMMON, turn_board
 from bgserver.kernels.network import flip, game_outcome
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bgserver.kernels.bearoff import BearoffTables
     from bgserver.kernels.cube import CubeState, MatchTable
 
 __all__ = ["worth_of_plays"]
@@ -25,6 +27,7 @@ def worth_of_plays(
     values: NDArray[np.float64],
     state: CubeState,
     table: MatchTable,
+    bearoff: BearoffTables,
     board: NDArray[np.int8],
     chances: NDArray[np.float64],
     out: NDArray[np.float64],
@@ -38,6 +41,7 @@ def worth_of_plays(
         values: float64[n, 5], read only: the mover's chances.
         state: `CubeState` seen by the mover.
         table: `MatchTable`.
+        bearoff: `BearoffTables`, for exact values of short bear-offs.
         board: int8[26], scratch.
         chances: float64[5], scratch.
         out: float64[n, 2], written: equity in points of the present cube (normalised in a match),
@@ -51,6 +55,10 @@ def worth_of_plays(
         else:
             flip(values[row], chances)
             turn_board(boards[row], BACKGAMMON, board)
-            utility = -turn_utility(chances, theirs, table, cube_efficiency(board))
+            roller, other = exact_pair(board, theirs, bearoff)
+            if roller > 0:
+                utility = -exact_turn(roller, other, theirs, bearoff)
+            else:
+                utility = -turn_utility(chances, theirs, table, cube_efficiency(board))
         out[row, 0] = normalised(utility, state, table)
         out[row, 1] = utility
