@@ -31,7 +31,8 @@ from bgserver.engine.cube_rules import (
 )
 from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
 from bgserver.engine.met import default_met
-from bgserver.engine.position import CubeOwner, GamePhase
+from bgserver.engine.moments import require_playing
+from bgserver.engine.position import CubeOwner
 from bgserver.kernels import cube as kernels
 from bgserver.kernels import cube_actions
 
@@ -69,7 +70,6 @@ _PROBABILITY_NAMES = ("win", "win gammon", "win backgammon", "lose gammon", "los
 _PROBABILITY_SLACK = 1e-4
 
 # Reasons of `WrongMomentError`.
-_GAME_OVER = "GAME_OVER"
 _NO_OFFER = "NO_OFFER"
 _OFFER_PENDING = "OFFER_PENDING"
 
@@ -281,8 +281,7 @@ def _question(
         faults.extend(error.faults)
     if faults:
         raise InvalidInputError(faults)
-    if state.position.is_finished or state.phase is not GamePhase.PLAYING:
-        raise WrongMomentError(_GAME_OVER, "no game is being played")
+    require_playing(state)
     table = default_met() if met is None else met
     if state.match is not None:
         table = table.extended(state.match.length)

@@ -13,10 +13,11 @@ import numpy as np
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
 from bgserver.engine.cube import CubeUtilities, advise_cube
 from bgserver.engine.cube_rules import cube_faults, cube_state
-from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level
 from bgserver.engine.lookahead import DEPTHS, MOVE_FILTERS, ThreadMemory, look_ahead
 from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
+from bgserver.engine.moments import require_playing, require_roll_to_play
 from bgserver.engine.player import Player
 from bgserver.engine.plays import Play, board_array, legal_plays, step_graph, variant_code
 from bgserver.engine.position import Dice, GameState, Position, Variant
@@ -267,11 +268,11 @@ class Engine:
 
         Raises:
             InvalidInputError: The level is not one of `levels`.
-            WrongMomentError: `GAME_OVER`.
+            WrongMomentError: See `bgserver.engine.moments`.
         """
         depth = self._depth(level)
-        _require_running(state.position)
         _require_possible(state)
+        require_playing(state)
         game = self._cores[state.position.variant]
         before = board_array(state.position.turned())
         value = yield from look_ahead(before, depth, game.code, game.evaluator, game.threads)
@@ -303,10 +304,11 @@ class Engine:
 
         Raises:
             InvalidInputError: The level is not one of `levels`.
-            WrongMomentError: `GAME_OVER`.
+            WrongMomentError: See `bgserver.engine.moments`.
         """
         depth = self._depth(level)
         _require_possible(state)
+        require_roll_to_play(state)
         plays = legal_plays(state.position, dice, first_turn=first_turn)
         game = self._cores[state.position.variant]
         memory = game.threads.memory
@@ -493,13 +495,6 @@ def _best_first(rows: Iterable[int], worth: NDArray[np.float64]) -> list[int]:
 def _equity(chances: NDArray[np.float64]) -> float:
     """Cubeless money equity of five chances."""
     return float(chances @ _EQUITY_WEIGHTS - 1.0)
-
-
-def _require_running(position: Position) -> None:
-    if position.is_finished:
-        raise WrongMomentError(
-            reason="GAME_OVER", message="the game is over: one side has borne off everything"
-        )
 
 
 def _require_possible(state: GameState) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bgserver.engine.errors import Fault, IllegalPlayError, WrongMomentError
+from bgserver.engine.errors import Fault, IllegalPlayError
+from bgserver.engine.moments import require_running
 from bgserver.engine.position import OFF, Dice, Position, Variant
 from bgserver.kernels import moves
 from bgserver.kernels import step_graph as graph_kernels
@@ -111,13 +112,6 @@ def board_array(position: Position) -> NDArray[np.int8]:
     return np.array(position.points, dtype=np.int8)
 
 
-def _require_running(position: Position) -> None:
-    if position.is_finished:
-        raise WrongMomentError(
-            reason="GAME_OVER", message="the game is over: one side has borne off everything"
-        )
-
-
 def legal_plays(position: Position, dice: Dice, *, first_turn: bool = False) -> list[Play]:
     """Every distinct result of a roll, each once, with one canonical list of steps.
 
@@ -148,7 +142,7 @@ def play_rows(
     Returns:
         int8[n, 26], the boards after the plays, valid until this thread asks again; and the steps.
     """
-    _require_running(position)
+    require_running(position)
     buffers = _buffers.plays
     variant = position.variant
     count = moves.generate_plays(
@@ -268,7 +262,7 @@ def play_between(
 
 def step_graph(position: Position, dice: Dice, *, first_turn: bool = False) -> StepGraph:
     """Every legal step order of a roll as a graph; arguments and errors as `legal_plays`."""
-    _require_running(position)
+    require_running(position)
     variant = position.variant
     buffers = _buffers.graph
     n_nodes, n_edges = graph_kernels.build_graph(

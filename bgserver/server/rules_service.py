@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.inspection import Phase, game_value, inspect
+from bgserver.engine.moments import require_roll_to_play
 from bgserver.engine.plays import step_graph
 from bgserver.engine.step_input import play_of_steps
 from bgserver.formats.board import render_board
@@ -140,6 +141,7 @@ def _position_and_dice(
     if state is None or dice is None:
         message = "a request without faults was not read"
         raise AssertionError(message)
+    require_roll_to_play(state)
     return state, dice
 
 

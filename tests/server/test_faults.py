@@ -77,6 +77,12 @@ class Case(NamedTuple):
     code: grpc.StatusCode = _INVALID
 
 
+def _in_phase(phase: common_pb2.GamePhase.ValueType) -> common_pb2.PositionSource:
+    """The start position in a game that is in another phase than being played."""
+    state = common_pb2.GameState(position=start().position, phase=phase)
+    return common_pb2.PositionSource(state=state)
+
+
 _XGID = "position.xgid"
 CASES = [
     Case("nothing at all", "Rules/ListPlays", _plays(None), [("position", "POSITION_REQUIRED")]),
@@ -264,6 +270,38 @@ CASES = [
         engine_pb2.EvaluateRequest(position=board(_FINISHED)),
         [],
         reason="GAME_OVER",
+        code=grpc.StatusCode.FAILED_PRECONDITION,
+    ),
+    Case(
+        "plays before a game has begun",
+        "Rules/ListPlays",
+        rules_pb2.ListPlaysRequest(
+            position=_in_phase(common_pb2.GAME_PHASE_NOT_STARTED),
+            dice=common_pb2.Dice(first=3, second=1),
+        ),
+        [],
+        reason="GAME_NOT_STARTED",
+        code=grpc.StatusCode.FAILED_PRECONDITION,
+    ),
+    Case(
+        "evaluation after a dropped double",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(position=_in_phase(common_pb2.GAME_PHASE_DROPPED)),
+        [],
+        reason="GAME_OVER",
+        code=grpc.StatusCode.FAILED_PRECONDITION,
+    ),
+    Case(
+        "a play while a double waits for its answer",
+        "Engine/RankPlays",
+        engine_pb2.RankPlaysRequest(
+            position=common_pb2.PositionSource(
+                xgid="XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:0:10"
+            ),
+            dice=common_pb2.Dice(first=3, second=1),
+        ),
+        [],
+        reason="OFFER_PENDING",
         code=grpc.StatusCode.FAILED_PRECONDITION,
     ),
     Case(

@@ -10,7 +10,8 @@ google.rpc.ErrorInfo with a stable reason:
 
   INVALID_ARGUMENT     INVALID_INPUT, ILLEGAL_PLAY or AMBIGUOUS_PLAY, with a google.rpc.BadRequest
                        that names every faulty field, each with a stable reason
-  FAILED_PRECONDITION  what is asked does not fit the moment of the game, for example GAME_OVER
+  FAILED_PRECONDITION  what is asked does not fit the moment of the game: GAME_OVER,
+                       GAME_NOT_STARTED, OFFER_PENDING (a double must be answered first)
   RESOURCE_EXHAUSTED   OVERLOADED, with a google.rpc.RetryInfo
   UNAVAILABLE          NOT_READY: the server is still starting
   DEADLINE_EXCEEDED    DEADLINE
@@ -475,7 +476,7 @@ class GameState(_message.Message):
 
     @_builtins.property
     def match(self) -> Global___MatchScore:
-        """The match score; unset in money play."""
+        """The match score; unset in money play. Long Nardy is judged without it."""
 
     def __init__(
         self,
