@@ -19,10 +19,10 @@ def read_config(**options: object) -> ServerConfig:
         InvalidInputError: An option or a variable has an impossible value.
     """
     # pydantic is slow to load, and most commands do not need it.
-    from pydantic import ValidationError  # noqa: PLC0415
-    from pydantic_settings import SettingsError  # noqa: PLC0415
+    from pydantic import ValidationError  # noqa: PLC0415 -- slow to load
+    from pydantic_settings import SettingsError  # noqa: PLC0415 -- slow to load
 
-    from bgserver.server.config import ServerConfig  # noqa: PLC0415
+    from bgserver.server.config import ServerConfig  # noqa: PLC0415 -- slow to load
 
     given = {name: value for name, value in options.items() if value is not None}
     try:
