@@ -64,10 +64,10 @@ async def test_rank_plays_is_ordered_and_limited(engine_stub: Stub) -> None:
     assert reply.total_plays == 16
     assert reply.plays[0].play.notation == "8/5 6/5"
     assert len(reply.plays) == 3
-    losses = [play.equity_loss for play in reply.plays]
-    assert losses == sorted(losses)
-    assert losses[0] == 0
-    assert reply.plays[0].level == common_pb2.LEVEL_LOOKAHEAD_1
+    # Deeper levels come first; only figures of one level can be compared.
+    order = [(-play.level, play.equity_loss) for play in reply.plays]
+    assert order == sorted(order)
+    assert order[0] == (-common_pb2.LEVEL_LOOKAHEAD_1, 0)
 
 
 async def test_advise_cube(engine_stub: Stub) -> None:
