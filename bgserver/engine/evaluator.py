@@ -33,7 +33,7 @@ from bgserver.kernels.cube_exact import (
     exact_turn,
 )
 from bgserver.kernels.evaluate import Evaluator
-from bgserver.kernels.features import CLASS_NAMES
+from bgserver.kernels.classes import CLASS_NAMES
 from bgserver.kernels.moves import turn_board
 from bgserver.kernels.network import N_OUTPUTS
 from bgserver.kernels.worth import worth_of_plays
@@ -51,7 +51,6 @@ __all__ = ["Engine", "Evaluation", "GameCore", "NetworkInfo", "RankedPlay"]
 
 _CHUNK_POSITIONS = 2_000  # static evaluations in one kernel call: about 3 ms
 _EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
-_CLASS_NAMES = (*CLASS_NAMES, "bearoff", "finished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +224,8 @@ class Engine:
         run(self.rank(state, Dice(3, 1), Level.LOOKAHEAD_1))
         game = self._cores[variant]
         board = board_array(state.position)
-        reply = np.zeros(26, dtype=np.int8)
-        search.static_reply(board, 3, 1, game.code, game.evaluator, game.threads.memory, reply)
+        out = np.zeros(N_OUTPUTS, dtype=np.float64)
+        search.look_two_rolls(board, game.code, game.evaluator, game.threads.memory, out)
 
     def core(self, variant: Variant) -> GameCore:
         """Networks, tables and kernel memory of one game."""
@@ -241,7 +240,7 @@ class Engine:
             text = f"{width1} x {width2} hidden units; {game.weights.origin}"
             infos += [
                 NetworkInfo(name, variant, game.weights.version, loaded=True, description=text)
-                for name in CLASS_NAMES
+                for name in CLASS_NAMES[game.code]
             ]
         infos.append(
             NetworkInfo(
@@ -279,9 +278,10 @@ class Engine:
         # The player who has just moved is the opponent.
         chances = np.array([1.0 - value[0], value[3], value[4], value[1], value[2]])
         judge = evaluate.judge_class(before, game.code, game.evaluator)
+        judged_by = (*CLASS_NAMES[game.code], "bearoff", "finished")[judge]
         equity, mwc = self._cubeful(chances, state)
         return Evaluation(
-            tuple(chances.tolist()), _equity(chances), equity, mwc, level, _CLASS_NAMES[judge]
+            tuple(chances.tolist()), _equity(chances), equity, mwc, level, judged_by
         )
 
     def rank(
@@ -404,7 +404,6 @@ class Engine:
                     game.code,
                     game.evaluator,
                     memory.scratch,
-                    memory.turned,
                     out[rows],
                 )
                 yield

@@ -31,12 +31,6 @@ __all__ = ["DEPTHS", "MOVE_FILTERS", "MoveFilter", "ThreadMemory", "look_ahead"]
 DEPTHS = {Level.STATIC: 0, Level.LOOKAHEAD_1: 1, Level.LOOKAHEAD_2: 2, Level.LOOKAHEAD_3: 3}
 """Rolls that a level looks ahead."""
 
-ROLLS = tuple(
-    (high, low, 1 if high == low else 2) for high in range(1, 7) for low in range(1, high + 1)
-)
-"""The 21 rolls: (higher, lower, ways of 36)."""
-
-
 @dataclass(frozen=True, slots=True)
 class MoveFilter:
     """Which plays go on to the next depth."""
@@ -90,14 +84,17 @@ def look_ahead(
         evaluate.evaluate_board(board, variant, evaluator, threads.memory.scratch, static)
         out[:] = static
         return out
-    if depth == 1 or evaluate.judge_class(board, variant, evaluator) == evaluate.CLASS_FINISHED:
+    if depth == 1:
         search.look_one_roll(board, variant, evaluator, threads.memory, out)
         return out
-    reply = np.zeros(26, dtype=np.int8)
-    for high, low, ways in ROLLS:
-        search.static_reply(board, high, low, variant, evaluator, threads.memory, reply)
-        value = yield from look_ahead(reply, depth - 1, variant, evaluator, threads)
-        out += ways * value
+    if depth == 2 or evaluate.judge_class(board, variant, evaluator) == evaluate.CLASS_FINISHED:
+        search.look_two_rolls(board, variant, evaluator, threads.memory, out)
+        return out
+    search.best_replies(board, variant, evaluator, threads.memory)
+    replies = threads.memory.replies.copy()
+    for number in range(search.N_ROLLS):
+        value = yield from look_ahead(replies[number], depth - 1, variant, evaluator, threads)
+        out += search.WAYS[number] * value
         yield
     out /= 36.0
     flipped = np.array([1.0 - out[0], out[3], out[4], out[1], out[2]])

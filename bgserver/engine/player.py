@@ -105,7 +105,6 @@ class Player:
             core.code,
             core.evaluator,
             memory.scratch,
-            memory.turned,
             out,
         )
         chances: NDArray[np.float32] = out[0]

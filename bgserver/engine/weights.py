@@ -18,8 +18,10 @@ import numpy as np
 from bgserver.engine.errors import DataError
 from bgserver.engine.paths import write_atomically
 from bgserver.engine.plays import variant_code
-from bgserver.kernels.features import N_CLASSES, N_DENSE, UNIT_VALUES, UNITS_PER_POINT
-from bgserver.kernels.network import N_OUTPUTS, Networks
+from bgserver.kernels.classes import N_CLASSES
+from bgserver.kernels.features import N_DENSE, UNIT_VALUES, UNITS_PER_POINT
+from bgserver.kernels.vectors import COLUMNS
+from bgserver.kernels.network import N_OUTPUTS, OUTPUT_COLUMNS, SCOUT_WIDTH, Networks, Scout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "RawWeights", "Weights", "fold_units", "load_weights", "save_weights"]
 
-FORMAT = "bgserver-weights/1"
+FORMAT = "bgserver-weights/2"
 _MAX_FILE_BYTES = 64 << 20
 
 
@@ -51,6 +53,12 @@ class RawWeights(NamedTuple):
     """[c, width2, 5]."""
     b3: NDArray[np.float32]
     """[c, 5]."""
+    scout_units: NDArray[np.float32]
+    """[2, 26, 4, SCOUT_WIDTH]: the scout's, as `units`."""
+    scout_b1: NDArray[np.float32]
+    """[SCOUT_WIDTH]."""
+    scout_w2: NDArray[np.float32]
+    """[SCOUT_WIDTH]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +81,30 @@ class Weights:
             table=fold_units(raw.units, self.variant),
             w_dense=raw.w_dense,
             b1=raw.b1,
-            w2=np.ascontiguousarray(raw.w2.transpose(0, 2, 1)),
+            w2=raw.w2,
             b2=raw.b2,
-            w3=np.ascontiguousarray(raw.w3.transpose(0, 2, 1)),
-            b3=raw.b3,
+            w3=_padded(raw.w3),
+            b3=_padded(raw.b3),
+            scout=Scout(
+                table=fold_units(raw.scout_units[None], self.variant),
+                b1=raw.scout_b1,
+                w2=raw.scout_w2,
+            ),
         )
 
 
 def fold_units(units: NDArray[np.float32], variant: Variant) -> NDArray[np.float32]:
-    """Fold raw units [c, 2, 26, 4, w] into rows by checker count [c, 2, 26, 16, w]."""
+    """Fold raw units [..., 2, 26, 4, w] into rows by checker count [..., 2, 26, 16, w]."""
     values = UNIT_VALUES[variant_code(variant)]
-    folded = np.einsum("nu,cspuw->cspnw", values, units)
+    folded = np.einsum("nu,...spuw->...spnw", values, units)
     return np.ascontiguousarray(folded, dtype=np.float32)
+
+
+def _padded(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The last axis filled up with 0 to `OUTPUT_COLUMNS`."""
+    filled = np.zeros((*array.shape[:-1], OUTPUT_COLUMNS), dtype=np.float32)
+    filled[..., : array.shape[-1]] = array
+    return filled
 
 
 def save_weights(path: Path, weights: Weights) -> None:
@@ -167,8 +187,10 @@ def _check_arrays(path: Path, raw: RawWeights) -> None:
         raise DataError(_problem(path, "has biases of the wrong shape"))
     width1 = raw.b1.shape[1]
     width2 = raw.b2.shape[1]
-    if width2 % 4 != 0:
-        raise DataError(_problem(path, f"second layer of {width2}, expected a multiple of 4"))
+    for name, width in (("first", width1), ("second", width2)):
+        if width == 0 or width % COLUMNS != 0:
+            reason = f"{name} layer of {width}, expected a multiple of {COLUMNS}"
+            raise DataError(_problem(path, reason))
     shapes: dict[str, tuple[int, ...]] = {
         "units": (N_CLASSES, 2, 26, UNITS_PER_POINT, width1),
         "w_dense": (N_CLASSES, N_DENSE, width1),
@@ -177,6 +199,9 @@ def _check_arrays(path: Path, raw: RawWeights) -> None:
         "b2": (N_CLASSES, width2),
         "w3": (N_CLASSES, width2, N_OUTPUTS),
         "b3": (N_CLASSES, N_OUTPUTS),
+        "scout_units": (2, 26, UNITS_PER_POINT, SCOUT_WIDTH),
+        "scout_b1": (SCOUT_WIDTH,),
+        "scout_w2": (SCOUT_WIDTH,),
     }
     for name, shape in shapes.items():
         array = getattr(raw, name)

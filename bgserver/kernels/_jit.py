@@ -21,7 +21,7 @@ from numba.core import config
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["cache_root", "fast_kernel", "kernel", "kernel_cache_dir"]
+__all__ = ["cache_root", "fast_kernel", "kernel", "kernel_cache_dir", "vector_kernel"]
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
@@ -97,8 +97,17 @@ def kernel(function: _F) -> _F:
     return _compile(function, fastmath=False)
 
 
+def vector_kernel(function: _F) -> _F:
+    """Compile a kernel in which a product and a sum may become one instruction, and nothing else.
+
+    Sums keep their written order, so loops over independent elements are vectorised and give
+    the same bits for the same element wherever it stands.
+    """
+    return _compile(function, fastmath={"contract"})
+
+
 def fast_kernel(function: _F) -> _F:
-    """Compile a kernel whose sums may be reordered, so that LLVM can vectorise them.
+    """Compile a kernel whose sums may be reordered, so that LLVM can vectorise them (training).
 
     The order is fixed when it is compiled: the same machine gives the same bits on any thread.
     """

@@ -15,11 +15,15 @@ from bgserver.kernels.bearoff import (
     opponent_arrangement,
     own_arrangement,
 )
-from bgserver.kernels.features import CLASS_RACE, N_CLASSES, dense_features, position_class
-from bgserver.kernels.moves import BACKGAMMON, turn_board
+from bgserver.kernels.classes import CLASS_RACE, N_CLASSES, position_class
+from bgserver.kernels.features import N_DENSE, dense_features
+from bgserver.kernels.moves import BACKGAMMON
 from bgserver.kernels.network import (
+    BLOCK,
+    N_OUTPUTS,
     Networks,
     accumulate,
+    copy_board,
     flip,
     forward,
     game_outcome,
@@ -90,31 +94,57 @@ def judge_class(board: NDArray[np.int8], variant: int, evaluator: Evaluator) -> 
 
 
 @kernel
-def evaluate_children(
+def _finish_block(
+    c: int, variant: int, networks: Networks, scratch: NetworkScratch, out: NDArray[np.float32]
+) -> None:
+    """Evaluate the boards of one class that wait; what stands in free places is ignored."""
+    forward(c, networks, scratch)
+    for place in range(scratch.n_waiting[c]):
+        row = scratch.waiting[c, place]
+        for output in range(N_OUTPUTS):
+            out[row, output] = scratch.outputs[place, output]
+        make_sane(scratch.boards[c, place], variant, c, out[row])
+    scratch.n_waiting[c] = 0
+
+
+@kernel
+def _evaluate(
     boards: NDArray[np.int8],
     count: int,
     parent: NDArray[np.int8],
+    has_parent: bool,
+    turned: bool,
     variant: int,
     evaluator: Evaluator,
     scratch: NetworkScratch,
     out: NDArray[np.float32],
 ) -> None:
-    """Evaluate the boards after each play of one roll.
+    """Evaluate rows of `boards`, sorted into blocks by class.
+
+    What is needed for every row is passed on as plain arrays: views and tuples of arrays would
+    cost more than the sums.
 
     Args:
-        boards: int8[>= count, 26], read only: boards after the plays.
+        boards: int8[>= count, 26], read only.
         count: How many.
-        parent: int8[26]: the board before the play.
+        parent: int8[26]: the board before the play if `has_parent`.
+        has_parent: Whether the rows are plays from `parent`.
+        turned: Whether to turn each row first: it is seen by the player on roll.
         variant: The game.
         evaluator: `Evaluator`.
         scratch: `NetworkScratch`.
-        out: float32[>= count, 5], written.
+        out: float32[>= count, 5], written: chances of the player who has just moved.
     """
     networks = evaluator.networks
+    table, parent_sums = networks.table, scratch.parent
+    board, facts, dense = scratch.board, scratch.facts, scratch.dense
+    hidden1, kept = scratch.hidden1, scratch.boards
+    waiting, n_waiting = scratch.waiting, scratch.n_waiting
     for c in range(N_CLASSES):
         scratch.parent_ready[c] = False
+        n_waiting[c] = 0
     for row in range(count):
-        board = boards[row]
+        copy_board(boards, row, turned, variant, board)
         value = game_outcome(board, variant)
         if value > 0:
             write_outcome(value, out[row])
@@ -125,13 +155,50 @@ def evaluate_children(
             if own >= 0:
                 bearoff_race_probabilities(own, other, evaluator.bearoff, out[row])
                 continue
-        if not scratch.parent_ready[c]:
-            accumulate(parent, variant, networks.table[c], scratch.parent[c])
-            scratch.parent_ready[c] = True
-        update(board, parent, variant, networks.table[c], scratch.parent[c], scratch.hidden1)
-        dense_features(board, variant, scratch.dense)
-        forward(c, networks, scratch, out[row])
-        make_sane(board, variant, c, out[row])
+        place = n_waiting[c]
+        if not has_parent:
+            accumulate(board, variant, table, c, hidden1, c, place)
+        else:
+            if not scratch.parent_ready[c]:
+                accumulate(parent, variant, table, c, parent_sums, 0, c)
+                scratch.parent_ready[c] = True
+            update(board, parent, variant, table, parent_sums, hidden1, c, place)
+        dense_features(board, variant, facts)
+        for index in range(N_DENSE):
+            dense[c, place, index] = facts[index]
+        for point in range(26):
+            kept[c, place, point] = board[point]
+        waiting[c, place] = row
+        n_waiting[c] = place + 1
+        if place + 1 == BLOCK:
+            _finish_block(c, variant, networks, scratch, out)
+    for c in range(N_CLASSES):
+        if n_waiting[c] > 0:
+            _finish_block(c, variant, networks, scratch, out)
+
+
+@kernel
+def evaluate_children(
+    boards: NDArray[np.int8],
+    count: int,
+    parent: NDArray[np.int8],
+    variant: int,
+    evaluator: Evaluator,
+    scratch: NetworkScratch,
+    out: NDArray[np.float32],
+) -> None:
+    """Evaluate the boards after plays from one board.
+
+    Args:
+        boards: int8[>= count, 26], read only: boards after the plays.
+        count: How many.
+        parent: int8[26]: the board before the play.
+        variant: The game.
+        evaluator: `Evaluator`.
+        scratch: `NetworkScratch`.
+        out: float32[>= count, 5], written.
+    """
+    _evaluate(boards, count, parent, True, False, variant, evaluator, scratch, out)
 
 
 @kernel
@@ -151,21 +218,9 @@ def evaluate_board(
         scratch: `NetworkScratch`.
         out: float32[5], written.
     """
-    value = game_outcome(board, variant)
-    if value > 0:
-        write_outcome(value, out)
-        return
-    networks = evaluator.networks
-    c = position_class(board, variant)
-    if c == CLASS_RACE:
-        own, other = _bearoff_arrangements(board, variant, evaluator.bearoff)
-        if own >= 0:
-            bearoff_race_probabilities(own, other, evaluator.bearoff, out)
-            return
-    accumulate(board, variant, networks.table[c], scratch.hidden1)
-    dense_features(board, variant, scratch.dense)
-    forward(c, networks, scratch, out)
-    make_sane(board, variant, c, out)
+    boards = board.reshape(1, 26)
+    rows = out.reshape(1, N_OUTPUTS)
+    _evaluate(boards, 1, board, False, False, variant, evaluator, scratch, rows)
 
 
 @kernel
@@ -174,7 +229,6 @@ def evaluate_before_roll(
     variant: int,
     evaluator: Evaluator,
     scratch: NetworkScratch,
-    turned: NDArray[np.int8],
     out: NDArray[np.float32],
 ) -> None:
     """Evaluate boards before the roll, seen by the player on roll.
@@ -186,10 +240,9 @@ def evaluate_before_roll(
         variant: The game.
         evaluator: `Evaluator`.
         scratch: `NetworkScratch`.
-        turned: int8[26], scratch.
         out: float32[n, 5], written: chances of the player on roll.
     """
-    for row in range(len(boards)):
-        turn_board(boards[row], variant, turned)
-        evaluate_board(turned, variant, evaluator, scratch, out[row])
+    count = len(boards)
+    _evaluate(boards, count, scratch.board, False, True, variant, evaluator, scratch, out)
+    for row in range(count):
         flip(out[row], out[row])

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bgserver.kernels._jit import kernel
+from bgserver.kernels.bits import highest_bit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,28 +146,6 @@ def open_points(board: NDArray[np.int8], variant: int) -> np.uint64:
         if board[point] >= least:
             mask |= _ONE << np.uint64(point)
     return mask
-
-
-@kernel
-def highest_bit(mask: np.uint64) -> int:
-    """Index of the highest set bit of a uint64 mask that is not 0."""
-    position = 0
-    rest = mask
-    if rest >> np.uint64(16):
-        rest >>= np.uint64(16)
-        position += 16
-    if rest >> np.uint64(8):
-        rest >>= np.uint64(8)
-        position += 8
-    if rest >> np.uint64(4):
-        rest >>= np.uint64(4)
-        position += 4
-    if rest >> np.uint64(2):
-        rest >>= np.uint64(2)
-        position += 2
-    if rest >> np.uint64(1):
-        position += 1
-    return position
 
 
 @kernel

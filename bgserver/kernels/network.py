@@ -7,7 +7,9 @@
 A table row belongs to one point of one side with a number of checkers: the weights of its sparse
 units, added up when the network is loaded. Plays of one roll differ from the board before it in
 few points, so the sum of the rows is updated from the parent's by adding and subtracting the rows
-that changed ("efficiently updatable network").
+that changed ("efficiently updatable network"). Boards go through the layers above in blocks of
+four, so that each weight that is loaded serves four boards. Every sum is made in one fixed order:
+a board gets the same bits in any place of any block.
 
 All boards here are boards after a play seen by the mover, and all outputs are the mover's chances:
 win, win gammon, win backgammon, lose gammon, lose backgammon.
@@ -19,21 +21,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bgserver.kernels._jit import fast_kernel, kernel
-from bgserver.kernels.features import (
-    CLASS_RACE,
-    N_DENSE,
-)
+from bgserver.kernels._jit import kernel, vector_kernel
+from bgserver.kernels.bits import changed_points, highest_bit
+from bgserver.kernels.classes import CLASS_RACE
+from bgserver.kernels.features import N_DENSE
 from bgserver.kernels.moves import BACKGAMMON
+from bgserver.kernels.vectors import ROWS, add_product
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "BLOCK",
     "N_OUTPUTS",
+    "OUTPUT_COLUMNS",
+    "SCOUT_WIDTH",
     "NetworkScratch",
     "Networks",
+    "Scout",
     "accumulate",
+    "copy_board",
     "equity",
     "flip",
     "forward",
@@ -46,6 +53,29 @@ __all__ = [
 ]
 
 N_OUTPUTS = 5
+_ONE = np.uint64(1)
+
+BLOCK = ROWS
+"""Boards that go through the upper layers together."""
+OUTPUT_COLUMNS = 32
+"""Columns of the last layer in memory, of which `N_OUTPUTS` count."""
+SCOUT_WIDTH = 32
+"""Hidden units of the scout."""
+
+
+class Scout(NamedTuple):
+    """A small network over the piece counts alone, one for all classes of a game.
+
+    It estimates the mover's cubeless equity, up to a constant, well enough to tell which few of
+    many plays are worth the full network: relu(b1 + sum of table rows) @ w2.
+    """
+
+    table: NDArray[np.float32]
+    """[1, 2, 26, 16, SCOUT_WIDTH]: as `Networks.table`."""
+    b1: NDArray[np.float32]
+    """[SCOUT_WIDTH]."""
+    w2: NDArray[np.float32]
+    """[SCOUT_WIDTH]."""
 
 
 class Networks(NamedTuple):
@@ -56,47 +86,70 @@ class Networks(NamedTuple):
     w_dense: NDArray[np.float32]
     """[c, N_DENSE, width1]."""
     b1: NDArray[np.float32]
-    """[c, width1]."""
+    """[c, width1]; both widths are multiples of 32."""
     w2: NDArray[np.float32]
-    """[c, width2, width1]: transposed, so that a unit of the second layer is one dot product."""
+    """[c, width1, width2]."""
     b2: NDArray[np.float32]
-    """[c, width2]; width2 is a multiple of 4."""
+    """[c, width2]."""
     w3: NDArray[np.float32]
-    """[c, 5, width2]: transposed."""
+    """[c, width2, OUTPUT_COLUMNS]: 0 beyond the five outputs."""
     b3: NDArray[np.float32]
-    """[c, 5]."""
+    """[c, OUTPUT_COLUMNS]."""
+    scout: Scout
+    """Chooses which plays of a roll deserve the networks."""
 
 
 class NetworkScratch(NamedTuple):
     """Memory of the evaluator; the caller owns one set for each thread and nesting level."""
 
+    board: NDArray[np.int8]
+    """[26]: the board in hand."""
+    facts: NDArray[np.float32]
+    """[N_DENSE]: its dense features."""
     parent: NDArray[np.float32]
-    """[c, width1]: accumulator of the board before the play, by class."""
+    """[1, c, width1]: accumulator of the board before the play, by class."""
     parent_ready: NDArray[np.bool_]
     """[c]: whether it is filled."""
     hidden1: NDArray[np.float32]
-    """[width1]."""
+    """[c, BLOCK, width1]: the sums of table rows of the boards that wait, by class."""
     hidden2: NDArray[np.float32]
-    """[width2]."""
+    """[BLOCK, width2]."""
     dense: NDArray[np.float32]
-    """[N_DENSE]."""
-    active: NDArray[np.int64]
-    """[N_DENSE + 3]: indexes of the dense features that are not 0, filled up to a multiple of 4."""
-    factors: NDArray[np.float32]
-    """[N_DENSE + 3]: their values, 0 for the filling."""
+    """[c, BLOCK, N_DENSE]: their dense features."""
+    last: NDArray[np.float32]
+    """[BLOCK, OUTPUT_COLUMNS]."""
+    outputs: NDArray[np.float32]
+    """[BLOCK, 5]."""
+    boards: NDArray[np.int8]
+    """[c, BLOCK, 26]: the boards that wait for their block to be full."""
+    waiting: NDArray[np.int64]
+    """[c, BLOCK]: the caller's row of each."""
+    n_waiting: NDArray[np.int64]
+    """[c]."""
+    scout_sums: NDArray[np.float32]
+    """[1, 1, SCOUT_WIDTH]: the scout's accumulator of the board before the play."""
+    scout_hidden: NDArray[np.float32]
+    """[SCOUT_WIDTH]."""
 
 
 def make_scratch(networks: Networks) -> NetworkScratch:
     """Allocate the evaluator's memory for these networks."""
     classes, width1 = networks.b1.shape
     return NetworkScratch(
-        parent=np.zeros((classes, width1), dtype=np.float32),
+        board=np.zeros(26, dtype=np.int8),
+        facts=np.zeros(N_DENSE, dtype=np.float32),
+        parent=np.zeros((1, classes, width1), dtype=np.float32),
         parent_ready=np.zeros(classes, dtype=np.bool_),
-        hidden1=np.zeros(width1, dtype=np.float32),
-        hidden2=np.zeros(networks.b2.shape[1], dtype=np.float32),
-        dense=np.zeros(N_DENSE, dtype=np.float32),
-        active=np.zeros(N_DENSE + 3, dtype=np.int64),
-        factors=np.zeros(N_DENSE + 3, dtype=np.float32),
+        hidden1=np.zeros((classes, BLOCK, width1), dtype=np.float32),
+        hidden2=np.zeros((BLOCK, networks.b2.shape[1]), dtype=np.float32),
+        dense=np.zeros((classes, BLOCK, N_DENSE), dtype=np.float32),
+        last=np.zeros((BLOCK, OUTPUT_COLUMNS), dtype=np.float32),
+        outputs=np.zeros((BLOCK, N_OUTPUTS), dtype=np.float32),
+        boards=np.zeros((classes, BLOCK, 26), dtype=np.int8),
+        waiting=np.zeros((classes, BLOCK), dtype=np.int64),
+        n_waiting=np.zeros(classes, dtype=np.int64),
+        scout_sums=np.zeros((1, 1, SCOUT_WIDTH), dtype=np.float32),
+        scout_hidden=np.zeros(SCOUT_WIDTH, dtype=np.float32),
     )
 
 
@@ -151,129 +204,149 @@ def opposite(point: int, variant: int) -> int:
     return point + 12 if point <= 12 else point - 12
 
 
-@fast_kernel
-def accumulate(
-    board: NDArray[np.int8], variant: int, table: NDArray[np.float32], out: NDArray[np.float32]
+@kernel
+def copy_board(
+    boards: NDArray[np.int8], row: int, turned: bool, variant: int, out: NDArray[np.int8]
 ) -> None:
-    """Write the sum of table rows of a board.
+    """Write one row to `out`, int8[26], seen by the other player if `turned`."""
+    if not turned:
+        for point in range(26):
+            out[point] = boards[row, point]
+    else:
+        for point in range(26):
+            out[point] = -boards[row, opposite(point, variant)]
+
+
+@vector_kernel
+def accumulate(
+    board: NDArray[np.int8],
+    variant: int,
+    table: NDArray[np.float32],
+    c: int,
+    out: NDArray[np.float32],
+    at: int,
+    place: int,
+) -> None:
+    """Write the sum of a board's table rows.
 
     Args:
         board: int8[26], read only.
         variant: The game.
-        table: float32[2, 26, 16, width1] of one class.
-        out: float32[width1], written.
+        table: float32[c, 2, 26, 16, width1].
+        c: Position class.
+        out: float32[n, m, width1]; `out[at, place]` is written.
+        at: First index.
+        place: Second index.
     """
-    width = out.shape[0]
+    width = out.shape[2]
     for j in range(width):
-        out[j] = 0
+        out[at, place, j] = 0
     for point in range(26):
         count = board[point]
         if count > 0:
-            row = table[0, point, count]
             for j in range(width):
-                out[j] += row[j]
+                out[at, place, j] += table[c, 0, point, count, j]
         elif count < 0:
-            row = table[1, opposite(point, variant), -count]
+            number = opposite(point, variant)
             for j in range(width):
-                out[j] += row[j]
+                out[at, place, j] += table[c, 1, number, -count, j]
 
 
-@fast_kernel
+@vector_kernel
 def update(
     board: NDArray[np.int8],
     parent: NDArray[np.int8],
     variant: int,
     table: NDArray[np.float32],
-    parent_sum: NDArray[np.float32],
+    parent_sums: NDArray[np.float32],
     out: NDArray[np.float32],
+    c: int,
+    place: int,
 ) -> None:
-    """Write the sum of table rows of `board` from that of `parent`."""
-    width = out.shape[0]
+    """Write the sum of table rows of `board` from that of `parent`.
+
+    Args:
+        board: int8[26], read only.
+        parent: int8[26], read only.
+        variant: The game.
+        table: float32[c, 2, 26, 16, width1].
+        parent_sums: float32[1, c, width1]: the parent's sums by class.
+        out: float32[c, BLOCK, width1]; `out[c, place]` is written.
+        c: Position class.
+        place: Place in the block.
+    """
+    width = out.shape[2]
     for j in range(width):
-        out[j] = parent_sum[j]
-    for point in range(26):
+        out[c, place, j] = parent_sums[0, c, j]
+    changed = changed_points(parent, board)
+    while changed:
+        point = highest_bit(changed)
+        changed ^= _ONE << np.uint64(point)
         old = parent[point]
         new = board[point]
-        if old == new:
-            continue
         if old > 0 or new > 0:
-            before = table[0, point, max(old, 0)]
-            after = table[0, point, max(new, 0)]
+            before = max(old, 0)
+            after = max(new, 0)
             for j in range(width):
-                out[j] += after[j] - before[j]
+                out[c, place, j] += table[c, 0, point, after, j] - table[c, 0, point, before, j]
         if old < 0 or new < 0:
             number = opposite(point, variant)
-            before = table[1, number, max(-old, 0)]
-            after = table[1, number, max(-new, 0)]
+            before = max(-old, 0)
+            after = max(-new, 0)
             for j in range(width):
-                out[j] += after[j] - before[j]
+                out[c, place, j] += table[c, 1, number, after, j] - table[c, 1, number, before, j]
 
 
-@fast_kernel
-def forward(c: int, networks: Networks, scratch: NetworkScratch, out: NDArray[np.float32]) -> None:
-    """Run the network above the accumulator.
-
-    Loops take four rows at a time: each row alone would spend its time on loading and storing
-    the sums.
+@vector_kernel
+def forward(c: int, networks: Networks, scratch: NetworkScratch) -> None:
+    """Run a block of four boards through the layers above the accumulator.
 
     Args:
         c: Position class.
         networks: The networks.
-        scratch: `hidden1` holds the sum of table rows and `dense` the features; both layers'
-            activations are written.
-        out: float32[5], written.
+        scratch: `hidden1[c]` holds the sums of table rows and `dense[c]` the features; both
+            layers' activations and `outputs` are written.
     """
-    hidden1 = scratch.hidden1
-    hidden2 = scratch.hidden2
-    active = scratch.active
-    factors = scratch.factors
-    width1 = hidden1.shape[0]
-    width2 = hidden2.shape[0]
+    hidden1, hidden2, last = scratch.hidden1, scratch.hidden2, scratch.last
+    bias1, bias2, bias3 = networks.b1, networks.b2, networks.b3
+    outputs = scratch.outputs
+    width1 = hidden1.shape[2]
+    width2 = hidden2.shape[1]
     zero = np.float32(0)
-    count = 0
-    for i in range(N_DENSE):
-        value = scratch.dense[i]
-        if value != 0:
-            active[count] = i
-            factors[count] = value
-            count += 1
-    for i in range(count, count + 3):
-        active[i] = 0
-        factors[i] = 0
-    rows = networks.w_dense[c]
-    for i in range(0, count, 4):
-        row0, row1, row2, row3 = active[i], active[i + 1], active[i + 2], active[i + 3]
-        value0, value1, value2, value3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+    for place in range(BLOCK):
         for j in range(width1):
-            hidden1[j] += (
-                value0 * rows[row0, j]
-                + value1 * rows[row1, j]
-                + value2 * rows[row2, j]
-                + value3 * rows[row3, j]
-            )
-    bias1 = networks.b1[c]
-    for j in range(width1):
-        hidden1[j] = max(hidden1[j] + bias1[j], zero)
-    units = networks.w2[c]
-    bias2 = networks.b2[c]
-    for k in range(0, width2, 4):
-        sum0 = sum1 = sum2 = sum3 = zero
-        for j in range(width1):
-            value = hidden1[j]
-            sum0 += value * units[k, j]
-            sum1 += value * units[k + 1, j]
-            sum2 += value * units[k + 2, j]
-            sum3 += value * units[k + 3, j]
-        hidden2[k] = max(sum0 + bias2[k], zero)
-        hidden2[k + 1] = max(sum1 + bias2[k + 1], zero)
-        hidden2[k + 2] = max(sum2 + bias2[k + 2], zero)
-        hidden2[k + 3] = max(sum3 + bias2[k + 3], zero)
-    last = networks.w3[c]
-    for o in range(N_OUTPUTS):
-        total = networks.b3[c, o]
+            hidden1[c, place, j] += bias1[c, j]
         for k in range(width2):
-            total += hidden2[k] * last[o, k]
-        out[o] = 1 / (1 + np.exp(-total))
+            hidden2[place, k] = bias2[c, k]
+        for o in range(OUTPUT_COLUMNS):
+            last[place, o] = bias3[c, o]
+    block = BLOCK * c
+    add_product(
+        scratch.dense,
+        block * N_DENSE,
+        N_DENSE,
+        networks.w_dense,
+        c * N_DENSE * width1,
+        N_DENSE,
+        hidden1,
+        block * width1,
+        width1,
+    )
+    for place in range(BLOCK):
+        for j in range(width1):
+            hidden1[c, place, j] = max(hidden1[c, place, j], zero)
+    w2_at = c * width1 * width2
+    add_product(
+        hidden1, block * width1, width1, networks.w2, w2_at, width1, hidden2, 0, width2
+    )
+    for place in range(BLOCK):
+        for k in range(width2):
+            hidden2[place, k] = max(hidden2[place, k], zero)
+    w3_at = c * width2 * OUTPUT_COLUMNS
+    add_product(hidden2, 0, width2, networks.w3, w3_at, width2, last, 0, OUTPUT_COLUMNS)
+    for place in range(BLOCK):
+        for o in range(N_OUTPUTS):
+            outputs[place, o] = 1 / (1 + np.exp(-last[place, o]))
 
 
 @kernel

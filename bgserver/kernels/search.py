@@ -1,8 +1,9 @@
 """Look-ahead: averages over the 21 rolls, both sides answering with the best static play.
 
-All kernels here take a board after a play, seen by the mover; the opponent rolls next. Depth 1
-looks at the opponent's rolls. Deeper levels are composed of these pieces by
-`bgserver.engine.lookahead`, so that no kernel call lasts long.
+All kernels here take a board after a play, seen by the mover; the opponent rolls next. The
+opponent's best reply is sought among the few plays that the scout finds promising. Levels deeper
+than two rolls are composed of these pieces by `bgserver.engine.lookahead`, so that no kernel
+call lasts long.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bgserver.kernels._jit import kernel
-from bgserver.kernels.evaluate import evaluate_children
+from bgserver.kernels.evaluate import CLASS_BEAROFF, evaluate_children, judge_class
 from bgserver.kernels.moves import (
     HEAD,
     LONG_NARDY,
@@ -32,6 +33,7 @@ from bgserver.kernels.network import (
     make_scratch,
     write_outcome,
 )
+from bgserver.kernels.scout import begin_scouting, choose_promising
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,13 +41,29 @@ if TYPE_CHECKING:
     from bgserver.kernels.evaluate import Evaluator
 
 __all__ = [
+    "N_ROLLS",
     "SearchMemory",
+    "best_replies",
     "best_static",
     "look_one_roll",
+    "look_two_rolls",
     "make_search_memory",
     "may_be_first_turn",
-    "static_reply",
 ]
+
+N_ROLLS = 21
+PROMISING = 4
+"""Replies to one roll that go through the full network."""
+
+_CACHE_SLOTS = 8192
+
+_ROLLS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
+HIGH = np.array([high for high, _ in _ROLLS], dtype=np.int64)
+"""int64[21]: the higher die of each roll."""
+LOW = np.array([low for _, low in _ROLLS], dtype=np.int64)
+"""int64[21]: the lower die."""
+WAYS = np.where(HIGH == LOW, 1.0, 2.0)
+"""float64[21]: ways of 36."""
 
 
 class SearchMemory(NamedTuple):
@@ -59,15 +77,49 @@ class SearchMemory(NamedTuple):
     """The evaluator's."""
     turned: NDArray[np.int8]
     """[26]: the board seen by the player to move."""
+    promising: NDArray[np.int8]
+    """[21 * PROMISING, 26]: boards after the promising replies to all rolls."""
+    promising_values: NDArray[np.float32]
+    """[21 * PROMISING, 5]: the replier's chances after them."""
+    first: NDArray[np.int64]
+    """[22]: where the replies to each roll begin in `promising`."""
+    scores: NDArray[np.float32]
+    """[MAX_PLAYS]: the scout's estimates."""
+    chosen: NDArray[np.int64]
+    """[PROMISING]: its choice."""
+    replies: NDArray[np.int8]
+    """[21, 26]: the best reply to each roll."""
+    reply_values: NDArray[np.float32]
+    """[21, 5]: the replier's chances after it."""
+    next_boards: NDArray[np.int8]
+    """[21, 26]: replies that wait to be looked at one roll further."""
+    cache_used: NDArray[np.bool_]
+    """[_CACHE_SLOTS]."""
+    cache_boards: NDArray[np.int8]
+    """[_CACHE_SLOTS, 26]: boards looked at one roll ahead lately."""
+    cache_values: NDArray[np.float64]
+    """[_CACHE_SLOTS, 5]: their values."""
 
 
 def make_search_memory(networks: Networks) -> SearchMemory:
     """Allocate one set of memory for these networks."""
+    most = N_ROLLS * PROMISING
     return SearchMemory(
         plays=make_play_buffers(),
         values=np.zeros((MAX_PLAYS, N_OUTPUTS), dtype=np.float32),
         scratch=make_scratch(networks),
         turned=np.zeros(26, dtype=np.int8),
+        promising=np.zeros((most, 26), dtype=np.int8),
+        promising_values=np.zeros((most, N_OUTPUTS), dtype=np.float32),
+        first=np.zeros(N_ROLLS + 1, dtype=np.int64),
+        scores=np.zeros(MAX_PLAYS, dtype=np.float32),
+        chosen=np.zeros(PROMISING, dtype=np.int64),
+        replies=np.zeros((N_ROLLS, 26), dtype=np.int8),
+        reply_values=np.zeros((N_ROLLS, N_OUTPUTS), dtype=np.float32),
+        next_boards=np.zeros((N_ROLLS, 26), dtype=np.int8),
+        cache_used=np.zeros(_CACHE_SLOTS, dtype=np.bool_),
+        cache_boards=np.zeros((_CACHE_SLOTS, 26), dtype=np.int8),
+        cache_values=np.zeros((_CACHE_SLOTS, N_OUTPUTS), dtype=np.float64),
     )
 
 
@@ -79,6 +131,19 @@ def may_be_first_turn(board: NDArray[np.int8], variant: int) -> bool:
     enough to be taken for one who has not moved yet.
     """
     return variant == LONG_NARDY and board[HEAD] == 15
+
+
+@kernel
+def _best_row(values: NDArray[np.float32], begin: int, end: int) -> int:
+    """The row with the best equity, the first of equals."""
+    best = begin
+    best_equity = equity(values[begin])
+    for row in range(begin + 1, end):
+        worth = equity(values[row])
+        if worth > best_equity:
+            best_equity = worth
+            best = row
+    return best
 
 
 @kernel
@@ -105,41 +170,79 @@ def best_static(
     count = generate_plays(board, die_a, die_b, variant, first_turn, memory.plays)
     boards = memory.plays.boards
     evaluate_children(boards, count, board, variant, evaluator, memory.scratch, memory.values)
-    best = 0
-    best_equity = equity(memory.values[0])
-    for row in range(1, count):
-        worth = equity(memory.values[row])
-        if worth > best_equity:
-            best_equity = worth
-            best = row
-    return best, count
+    return _best_row(memory.values, 0, count), count
 
 
 @kernel
-def static_reply(
-    board: NDArray[np.int8],
-    die_a: int,
-    die_b: int,
-    variant: int,
-    evaluator: Evaluator,
-    memory: SearchMemory,
-    reply: NDArray[np.int8],
+def best_replies(
+    board: NDArray[np.int8], variant: int, evaluator: Evaluator, memory: SearchMemory
 ) -> None:
-    """The opponent's best static play: write the board after it, seen by the opponent.
+    """The opponent's best static reply to each of the 21 rolls.
 
     Args:
-        board: int8[26]: the board after the mover's play, seen by the mover.
-        die_a: 1..6.
-        die_b: 1..6.
+        board: int8[26]: the board after the mover's play, seen by the mover; a running game.
         variant: The game.
         evaluator: `Evaluator`.
-        memory: `SearchMemory`.
-        reply: int8[26], written.
+        memory: `SearchMemory`; `replies` and `reply_values` are written, seen by the opponent.
     """
-    turn_board(board, variant, memory.turned)
-    first = may_be_first_turn(memory.turned, variant)
-    best, _ = best_static(memory.turned, die_a, die_b, variant, first, evaluator, memory)
-    reply[:] = memory.plays.boards[best]
+    turned = memory.turned
+    turn_board(board, variant, turned)
+    first_turn = may_be_first_turn(turned, variant)
+    boards = memory.plays.boards
+    if judge_class(board, variant, evaluator) == CLASS_BEAROFF:
+        # The tables are exact and cheap: nothing is left to a guess.
+        for number in range(N_ROLLS):
+            best, _ = best_static(
+                turned, HIGH[number], LOW[number], variant, first_turn, evaluator, memory
+            )
+            memory.replies[number, :] = boards[best]
+            memory.reply_values[number, :] = memory.values[best]
+        return
+    scout = evaluator.networks.scout
+    begin_scouting(turned, variant, scout, memory.scratch)
+    total = 0
+    for number in range(N_ROLLS):
+        count = generate_plays(
+            turned, HIGH[number], LOW[number], variant, first_turn, memory.plays
+        )
+        chosen = choose_promising(
+            boards,
+            count,
+            PROMISING,
+            turned,
+            variant,
+            scout,
+            memory.scratch,
+            memory.scores,
+            memory.chosen,
+        )
+        memory.first[number] = total
+        for place in range(chosen):
+            memory.promising[total, :] = boards[memory.chosen[place]]
+            total += 1
+    memory.first[N_ROLLS] = total
+    evaluate_children(
+        memory.promising,
+        total,
+        turned,
+        variant,
+        evaluator,
+        memory.scratch,
+        memory.promising_values,
+    )
+    for number in range(N_ROLLS):
+        best = _best_row(memory.promising_values, memory.first[number], memory.first[number + 1])
+        memory.replies[number, :] = memory.promising[best]
+        memory.reply_values[number, :] = memory.promising_values[best]
+
+
+@kernel
+def _slot(board: NDArray[np.int8]) -> int:
+    """Cache slot of a board."""
+    key = np.uint64(0xCBF29CE484222325)
+    for point in range(26):
+        key = (key ^ np.uint64(np.uint8(board[point]))) * np.uint64(0x100000001B3)
+    return int(np.int64((key >> np.uint64(32)) & np.uint64(_CACHE_SLOTS - 1)))
 
 
 @kernel
@@ -155,22 +258,58 @@ def look_one_roll(
     Args:
         board: int8[26]: the board after the play, seen by the mover.
         variant: The game.
-        evaluator: `Evaluator`.
-        memory: `SearchMemory`.
+        evaluator: `Evaluator`; always the same one for this memory.
+        memory: `SearchMemory`; keeps the values of boards looked at lately.
         out: float64[5], written: the mean over the opponent's 36 rolls.
     """
     value = game_outcome(board, variant)
     if value > 0:
         write_outcome(value, out)
         return
+    slot = _slot(board)
+    if memory.cache_used[slot] and (memory.cache_boards[slot] == board).all():
+        out[:] = memory.cache_values[slot]
+        return
+    best_replies(board, variant, evaluator, memory)
     out[:] = 0
-    turn_board(board, variant, memory.turned)
-    first = may_be_first_turn(memory.turned, variant)
-    for die_a in range(1, 7):
-        for die_b in range(1, die_a + 1):
-            best, _ = best_static(memory.turned, die_a, die_b, variant, first, evaluator, memory)
-            weight = 1.0 if die_a == die_b else 2.0
-            for index in range(N_OUTPUTS):
-                out[index] += weight * memory.values[best, index]
+    for number in range(N_ROLLS):
+        for index in range(N_OUTPUTS):
+            out[index] += WAYS[number] * memory.reply_values[number, index]
+    out /= 36.0
+    flip(out, out)
+    memory.cache_used[slot] = True
+    memory.cache_boards[slot, :] = board
+    memory.cache_values[slot, :] = out
+
+
+@kernel
+def look_two_rolls(
+    board: NDArray[np.int8],
+    variant: int,
+    evaluator: Evaluator,
+    memory: SearchMemory,
+    out: NDArray[np.float64],
+) -> None:
+    """Chances of the mover after a play, two rolls ahead: one further after each best reply.
+
+    Args:
+        board: int8[26]: the board after the play, seen by the mover.
+        variant: The game.
+        evaluator: `Evaluator`; always the same one for this memory.
+        memory: `SearchMemory`.
+        out: float64[5], written.
+    """
+    value = game_outcome(board, variant)
+    if value > 0:
+        write_outcome(value, out)
+        return
+    best_replies(board, variant, evaluator, memory)
+    memory.next_boards[:] = memory.replies
+    total = np.zeros(N_OUTPUTS)
+    for number in range(N_ROLLS):
+        look_one_roll(memory.next_boards[number], variant, evaluator, memory, out)
+        for index in range(N_OUTPUTS):
+            total[index] += WAYS[number] * out[index]
+    out[:] = total
     out /= 36.0
     flip(out, out)

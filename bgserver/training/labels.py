@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,14 @@ from bgserver.kernels.dice import random_bits, roll
 from bgserver.kernels.evaluate import CLASS_BEAROFF, judge_class
 from bgserver.kernels.moves import turn_board
 from bgserver.kernels.network import N_OUTPUTS, equity, game_outcome
-from bgserver.kernels.search import best_static, look_one_roll, make_search_memory
+from bgserver.kernels.search import (
+    best_static,
+    look_one_roll,
+    look_two_rolls,
+    make_search_memory,
+    may_be_first_turn,
+)
+from bgserver.training.starts import write_unusual_board
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,12 +51,77 @@ _LONGEST_GAME = 400
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Labelled positions of one game."""
+    """Labelled positions in the order of the games."""
 
     boards: NDArray[np.int8]
     """[n, 26]: boards after plays, seen by the mover."""
     targets: NDArray[np.float32]
     """[n, 5]: the mover's chances."""
+    turns: NDArray[np.int32]
+    """[n]: equal for neighbours that are plays of the same roll, different for others."""
+
+
+class LabelBuffers(NamedTuple):
+    """Where a kernel writes the labels of one game."""
+
+    boards: NDArray[np.int8]
+    """[_MAX_LABELS, 26]."""
+    targets: NDArray[np.float32]
+    """[_MAX_LABELS, 5]."""
+    turns: NDArray[np.int32]
+    """[_MAX_LABELS]."""
+
+
+@kernel
+def _start_of_game(
+    start: NDArray[np.int8],
+    variant: int,
+    seed: int,
+    game: int,
+    turned: NDArray[np.int8],
+    board: NDArray[np.int8],
+) -> int:
+    """Write the board of a game's first turn; return how many turns are played at random.
+
+    Three games of eight begin at the start, three there with some random turns, two from an
+    unusual board.
+    """
+    bits = random_bits(seed + 1, game, 0)
+    kind = bits & np.uint64(7)
+    if kind >= 6 and write_unusual_board(variant, seed + 3, game, turned, board):
+        return 0
+    board[:] = start
+    return int(np.int64(bits >> np.uint64(8))) & 7 if kind >= 3 else 0
+
+
+@kernel
+def _take_siblings(
+    values: NDArray[np.float32], count: int, taken: NDArray[np.int64]
+) -> int:
+    """The best plays within the window, at most `_SIBLINGS`, best first."""
+    n_taken = 0
+    limit = np.float32(0)
+    for _ in range(min(_SIBLINGS, count)):
+        chosen = -1
+        top = np.float32(-9)
+        for row in range(count):
+            worth = np.float32(equity(values[row]))
+            if worth <= top or (n_taken > 0 and worth < limit):
+                continue
+            used = False
+            for index in range(n_taken):
+                if taken[index] == row:
+                    used = True
+            if not used:
+                chosen = row
+                top = worth
+        if chosen < 0:
+            break
+        if n_taken == 0:
+            limit = top - np.float32(_WINDOW)
+        taken[n_taken] = chosen
+        n_taken += 1
+    return n_taken
 
 
 @kernel
@@ -58,10 +130,10 @@ def _label_game(
     variant: int,
     seed: int,
     game: int,
+    depth: int,
     evaluator: Evaluator,
     memories: tuple[SearchMemory, SearchMemory],
-    boards: NDArray[np.int8],
-    targets: NDArray[np.float32],
+    out: LabelBuffers,
 ) -> int:
     """Play one game and label its decisions.
 
@@ -70,10 +142,10 @@ def _label_game(
         variant: The game.
         seed: Seed of dice and random choices.
         game: Number of the game.
+        depth: Rolls to look ahead, 1 or 2.
         evaluator: `Evaluator` of the teacher.
         memories: Two `SearchMemory`: of the game and of the look-ahead.
-        boards: int8[_MAX_LABELS, 26], written: boards after plays, seen by the mover.
-        targets: float32[_MAX_LABELS, 5], written: the mover's chances.
+        out: Written.
 
     Returns:
         The number of labels.
@@ -83,34 +155,16 @@ def _label_game(
     turned = start.copy()
     label = np.zeros(N_OUTPUTS, dtype=np.float64)
     taken = np.zeros(_SIBLINGS + 1, dtype=np.int64)
-    bits = random_bits(seed + 1, game, 0)
-    random_turns = int(np.int64(bits >> np.uint64(8))) & 7 if bits & np.uint64(1) else 0
+    random_turns = _start_of_game(start, variant, seed, game, turned, board)
     n_labels = 0
     for turn in range(_LONGEST_GAME):
         die_a, die_b = roll(seed, game, turn)
-        best, count = best_static(board, die_a, die_b, variant, turn < 2, evaluator, memory)
+        first_turn = may_be_first_turn(board, variant)
+        best, count = best_static(board, die_a, die_b, variant, first_turn, evaluator, memory)
         bits = random_bits(seed + 2, game, turn)
         other = int(np.int64((bits >> np.uint64(33)) % np.uint64(count)))
         boards_now = memory.plays.boards
-        # The best siblings, by repeated selection, and one random play.
-        n_taken = 0
-        limit = equity(memory.values[best]) - _WINDOW
-        for _ in range(min(_SIBLINGS, count)):
-            chosen = -1
-            for row in range(count):
-                worth = equity(memory.values[row])
-                if worth < limit:
-                    continue
-                used = False
-                for index in range(n_taken):
-                    if taken[index] == row:
-                        used = True
-                if not used and (chosen < 0 or worth > equity(memory.values[chosen])):
-                    chosen = row
-            if chosen < 0:
-                break
-            taken[n_taken] = chosen
-            n_taken += 1
+        n_taken = _take_siblings(memory.values, count, taken)
         if bits & np.uint64(3) == 0:
             taken[n_taken] = other
             n_taken += 1
@@ -118,10 +172,14 @@ def _label_game(
             after = boards_now[taken[index]]
             if n_labels == _MAX_LABELS or judge_class(after, variant, evaluator) >= CLASS_BEAROFF:
                 continue
-            look_one_roll(after, variant, evaluator, deeper, label)
-            boards[n_labels] = after
+            if depth == 1:
+                look_one_roll(after, variant, evaluator, deeper, label)
+            else:
+                look_two_rolls(after, variant, evaluator, deeper, label)
+            out.boards[n_labels, :] = after
+            out.turns[n_labels] = turn
             for output in range(N_OUTPUTS):
-                targets[n_labels, output] = label[output]
+                out.targets[n_labels, output] = label[output]
             n_labels += 1
         chosen = best
         # One turn in ten is played at random, so that positions after blunders are seen too.
@@ -134,28 +192,32 @@ def _label_game(
     return n_labels
 
 
-def label_games(
-    core: GameCore, seed: int, first_game: int
-) -> Iterator[tuple[NDArray[np.int8], NDArray[np.float32]]]:
+def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> Iterator[Labels]:
     """Labels of game after game, without end.
 
     Args:
         core: The teacher.
         seed: Seed of dice and random choices.
         first_game: Number of the first game; game k always gives the same labels.
+        depth: Rolls to look ahead, 1 or 2.
 
     Yields:
-        Boards int8[n, 26] after plays, seen by the mover, and the mover's chances float32[n, 5].
+        The labels of one game; `turns` counts from 0.
     """
     networks = core.evaluator.networks
     memories = (make_search_memory(networks), make_search_memory(networks))
     start = board_array(Position.start(core.weights.variant))
-    boards = np.zeros((_MAX_LABELS, 26), dtype=np.int8)
-    targets = np.zeros((_MAX_LABELS, N_OUTPUTS), dtype=np.float32)
+    buffers = LabelBuffers(
+        boards=np.zeros((_MAX_LABELS, 26), dtype=np.int8),
+        targets=np.zeros((_MAX_LABELS, N_OUTPUTS), dtype=np.float32),
+        turns=np.zeros(_MAX_LABELS, dtype=np.int32),
+    )
     game = first_game
     while True:
-        count = _label_game(start, core.code, seed, game, core.evaluator, memories, boards, targets)
-        yield boards[:count].copy(), targets[:count].copy()
+        count = _label_game(
+            start, core.code, seed, game, depth, core.evaluator, memories, buffers
+        )
+        yield Labels(*(array[:count].copy() for array in buffers))
         game += 1
 
 
