@@ -12,13 +12,13 @@ from bgserver.cli.options import (
     DiceArgument,
     FirstTurnOption,
     JsonOption,
-    LevelName,
     LevelOption,
     NardyOption,
     PositionArgument,
+    TimeMsOption,
     TimeoutOption,
     TokenOption,
-    level_value,
+    limit_message,
     print_json,
 )
 from bgserver.cli.rules import board_text
@@ -42,7 +42,8 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     position: PositionArgument,
-    level: LevelOption = LevelName.STATIC,
+    level: LevelOption = None,
+    time_ms: TimeMsOption = None,
     nardy: NardyOption = False,
     json: JsonOption = False,
     address: AddressOption = None,
@@ -51,7 +52,7 @@ def evaluate(
 ) -> None:
     """Evaluate a position before the roll: chances and equities."""
     request = engine_pb2.EvaluateRequest(
-        position=inputs.parse_position(position, nardy=nardy), level=level_value(level)
+        position=inputs.parse_position(position, nardy=nardy), limit=limit_message(level, time_ms)
     )
     with connect(address, token, timeout) as transport:
         answer = ask(transport, request, engine_pb2.EvaluateResponse)
@@ -65,7 +66,8 @@ def evaluate(
 def rank(
     position: PositionArgument,
     dice: DiceArgument = None,
-    level: LevelOption = LevelName.STATIC,
+    level: LevelOption = None,
+    time_ms: TimeMsOption = None,
     most: Annotated[
         int, typer.Option("--max", "-n", min=0, help="Show at most so many plays; 0 shows all.")
     ] = 10,
@@ -83,7 +85,7 @@ def rank(
     request = engine_pb2.RankPlaysRequest(
         position=inputs.parse_position(position, nardy=nardy),
         dice=inputs.parse_dice(dice),
-        level=level_value(level),
+        limit=limit_message(level, time_ms),
         max_plays=most,
         cubeless=cubeless,
         first_turn=first_turn,
@@ -102,7 +104,8 @@ def rank(
 
 def cube(
     position: PositionArgument,
-    level: LevelOption = LevelName.STATIC,
+    level: LevelOption = None,
+    time_ms: TimeMsOption = None,
     json: JsonOption = False,
     address: AddressOption = None,
     token: TokenOption = None,
@@ -110,7 +113,7 @@ def cube(
 ) -> None:
     """Advise on the cube: double or not, take or pass."""
     request = engine_pb2.AdviseCubeRequest(
-        position=inputs.parse_position(position), level=level_value(level)
+        position=inputs.parse_position(position), limit=limit_message(level, time_ms)
     )
     with connect(address, token, timeout) as transport:
         answer = ask(transport, request, engine_pb2.AdviseCubeResponse)

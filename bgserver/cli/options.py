@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 from google.protobuf import json_format
 
+from bgserver.cli.problems import input_error
 from bgserver.v1 import common_pb2
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ __all__ = [
     "LevelOption",
     "NardyOption",
     "PositionArgument",
+    "TimeMsOption",
     "TimeoutOption",
     "TokenOption",
     "json_text",
     "level_value",
+    "limit_message",
     "print_json",
 ]
 
@@ -72,7 +75,18 @@ FirstTurnOption: TypeAlias = Annotated[
     ),
 ]
 LevelOption: TypeAlias = Annotated[
-    LevelName, typer.Option("--level", "-l", help="How deep the engine looks.")
+    LevelName | None,
+    typer.Option("--level", "-l", help="How deep the engine looks [static].", show_default=False),
+]
+TimeMsOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--time-ms",
+        "-t",
+        metavar="MILLISECONDS",
+        help="Look as deep as this time allows, instead of --level.",
+        show_default=False,
+    ),
 ]
 AddressOption: TypeAlias = Annotated[
     str | None,
@@ -112,6 +126,24 @@ TimeoutOption: TypeAlias = Annotated[
 def level_value(name: LevelName) -> common_pb2.Level.ValueType:
     """The level as the API names it."""
     return common_pb2.Level.Value(f"LEVEL_{name.name}")
+
+
+def limit_message(level: LevelName | None, time_ms: int | None) -> common_pb2.Limit | None:
+    """How far the engine may go, as a request says it.
+
+    Raises:
+        InvalidInputError: Both are given, or the time is none that a request can hold.
+    """
+    if time_ms is None:
+        return None if level is None else common_pb2.Limit(level=level_value(level))
+    if level is not None:
+        message = "expected a level or a time, got both"
+        raise input_error(message, field="limit", reason="LIMIT_AMBIGUOUS")
+    try:
+        return common_pb2.Limit(milliseconds=time_ms)
+    except ValueError as error:
+        message = f"expected a number of milliseconds, got {time_ms}"
+        raise input_error(message, field="limit.milliseconds", reason="OUT_OF_RANGE") from error
 
 
 def json_text(message: Message) -> str:

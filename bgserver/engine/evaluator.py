@@ -1,4 +1,4 @@
-"""The engine: evaluates positions, ranks plays, advises on the cube, at every level."""
+"""The engine: evaluates positions, ranks plays, advises on the cube, to a level or in a time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from bgserver.engine.cube import CubeUtilities, advise_cube
 from bgserver.engine.cube_rules import cube_faults, cube_state
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level
-from bgserver.engine.lookahead import DEPTHS, MOVE_FILTERS, ThreadMemory, look_ahead
+from bgserver.engine.limit import TimeLimit, deepen_in_time
+from bgserver.engine.lookahead import DEPTHS, ThreadMemory, look_ahead
 from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
 from bgserver.engine.moments import require_playing, require_roll_to_play
 from bgserver.engine.player import Player
-from bgserver.engine.plays import Play, board_array, legal_plays, step_graph, variant_code
+from bgserver.engine.plays import board_array, legal_plays, step_graph, variant_code
 from bgserver.engine.position import Dice, GameState, Position, Variant
+from bgserver.engine.ranking import EQUITY_WEIGHTS, Ranking
 from bgserver.engine.weights import Weights, load_weights
 from bgserver.engine.work import run
 from bgserver.kernels import cube as cube_kernels
@@ -36,21 +38,21 @@ from bgserver.kernels.evaluate import Evaluator
 from bgserver.kernels.classes import CLASS_NAMES
 from bgserver.kernels.moves import turn_board
 from bgserver.kernels.network import N_OUTPUTS
-from bgserver.kernels.worth import worth_of_plays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from bgserver.engine.cube_advice import CubeAdvice
+    from bgserver.engine.limit import Limit
+    from bgserver.engine.ranking import RankedPlay
     from bgserver.engine.work import Work
     from bgserver.kernels.cube import MatchTable
 
-__all__ = ["Engine", "Evaluation", "GameCore", "NetworkInfo", "RankedPlay"]
+__all__ = ["Engine", "Evaluation", "GameCore", "NetworkInfo"]
 
 _CHUNK_POSITIONS = 2_000  # static evaluations in one kernel call: about 3 ms
-_EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +72,6 @@ class Evaluation:
     """The level of the figures."""
     position_class: str
     """What judged: `contact`, `race`, `bearoff` or `finished`."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPlay:
-    """A play and its worth, seen by the player who makes it."""
-
-    play: Play
-    """The play."""
-    equity: float
-    """What it was ranked by, in points of the present cube."""
-    equity_loss: float
-    """Equity of the best play minus this one's, at least 0."""
-    probabilities: tuple[float, ...]
-    """Five cubeless chances after the play."""
-    level: Level
-    """The level of these figures."""
-    match_winning_chances: float | None
-    """After the play, 0..1; None in money play, in Long Nardy, or if ranked cubeless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,33 +246,58 @@ class Engine:
         )
         return infos
 
-    def evaluate(self, state: GameState, level: Level) -> Work[Evaluation]:
+    def shortcomings(self) -> list[str]:
+        """What works less well than it could, for whoever runs the engine."""
+        found = []
+        bearoff = self._bearoff
+        if not bearoff.has_two_sided:
+            found.append("the two-sided bear-off table is missing: short bear-offs lose exactness")
+        files = [bearoff.one_sided_file] + [bearoff.two_sided_file] * bearoff.has_two_sided
+        if None in files:
+            found.append(
+                "the bear-off tables are computed at every start, as the cache cannot be written: "
+                "set BGSERVER_CACHE_DIR to a writable folder"
+            )
+        return found
+
+    def evaluate(self, state: GameState, limit: Limit) -> Work[Evaluation]:
         """Evaluate a position before the roll.
 
         Raises:
-            InvalidInputError: The level is not one of `levels`.
+            InvalidInputError: The limit is a level that is not one of `levels`.
             WrongMomentError: See `bgserver.engine.moments`.
         """
-        depth = self._depth(level)
+        depth = self._depth(limit)
         _require_possible(state)
         require_playing(state)
         game = self._cores[state.position.variant]
         before = board_array(state.position.turned())
-        value = yield from look_ahead(before, depth, game.code, game.evaluator, game.threads)
+        judgement = _Judgement(game, before)
+        if isinstance(limit, TimeLimit):
+            yield from judgement.look(0)
+            yield from deepen_in_time(judgement, limit)
+        else:
+            yield from judgement.look(depth)
+        value = judgement.value
         # The player who has just moved is the opponent.
         chances = np.array([1.0 - value[0], value[3], value[4], value[1], value[2]])
         judge = evaluate.judge_class(before, game.code, game.evaluator)
         judged_by = (*CLASS_NAMES[game.code], "bearoff", "finished")[judge]
         equity, mwc = self._cubeful(chances, state)
         return Evaluation(
-            tuple(chances.tolist()), _equity(chances), equity, mwc, level, judged_by
+            tuple(chances.tolist()),
+            _equity(chances),
+            equity,
+            mwc,
+            self.levels[judgement.depth],
+            judged_by,
         )
 
     def rank(
         self,
         state: GameState,
         dice: Dice,
-        level: Level,
+        limit: Limit,
         *,
         cubeless: bool = False,
         first_turn: bool = False,
@@ -298,80 +307,45 @@ class Engine:
         Args:
             state: The state of the player who has rolled; its own `dice` are ignored.
             dice: The roll.
-            level: How deep to look.
+            limit: How deep to look.
             cubeless: Rank by cubeless money equity instead of with cube and score.
             first_turn: Long Nardy: the player's first turn.
 
         Raises:
-            InvalidInputError: The level is not one of `levels`.
+            InvalidInputError: The limit is a level that is not one of `levels`.
             WrongMomentError: See `bgserver.engine.moments`.
         """
-        depth = self._depth(level)
+        depth = self._depth(limit)
         _require_possible(state)
         require_roll_to_play(state)
-        plays = legal_plays(state.position, dice, first_turn=first_turn)
-        game = self._cores[state.position.variant]
-        memory = game.threads.memory
-        search.best_static(
-            board_array(state.position),
-            dice.high,
-            dice.low,
-            game.code,
-            first_turn,
-            game.evaluator,
-            memory,
+        ranking = Ranking(
+            self._cores[state.position.variant],
+            state,
+            dice,
+            self.match_table(state),
+            cubeless=cubeless,
+            first_turn=first_turn,
         )
-        # `legal_plays` and the search use the same generator: row k is play k.
-        values = memory.values[: len(plays)].astype(np.float64)
-        boards = memory.plays.boards[: len(plays)].copy()
-        worth = self._worth_after(boards, values, state, cubeless=cubeless)
-        reached = [0] * len(plays)
-        order = _best_first(range(len(plays)), worth)
-        for step in range(depth):
-            limit = MOVE_FILTERS[step]
-            best = worth[order[0], 0]
-            chosen = [row for row in order[: limit.most] if best - worth[row, 0] <= limit.window]
-            if len(plays) == 1 and step + 1 < depth:
-                continue  # nothing to choose: only the last depth is of interest
-            for row in chosen:
-                values[row] = yield from look_ahead(
-                    boards[row], step + 1, game.code, game.evaluator, game.threads
-                )
-                reached[row] = step + 1
-                yield
-            worth[chosen] = self._worth_after(
-                boards[chosen], values[chosen], state, cubeless=cubeless
-            )
-            order = _best_first(chosen, worth) + [row for row in order if row not in chosen]
-        levels = list(DEPTHS)
-        # Long Nardy is played for points whatever the score.
-        is_nardy = state.position.variant is Variant.LONG_NARDY
-        has_chances = state.match is not None and not cubeless and not is_nardy
-        top = float(worth[order[0], 0])
-        return [
-            RankedPlay(
-                plays[row],
-                float(worth[row, 0]),
-                max(0.0, top - float(worth[row, 0])),
-                tuple(values[row].tolist()),
-                levels[reached[row]],
-                0.5 * (float(worth[row, 1]) + 1.0) if has_chances else None,
-            )
-            for row in order
-        ]
+        if isinstance(limit, TimeLimit):
+            yield from deepen_in_time(ranking, limit)
+        else:
+            # Where there is nothing to choose only the last depth is of interest.
+            for step in range(max(1, depth) if ranking.is_forced else 1, depth + 1):
+                yield from ranking.look(step)
+        return ranking.plays()
 
-    def advise_cube(self, state: GameState, level: Level) -> Work[tuple[CubeAdvice, Evaluation]]:
+    def advise_cube(self, state: GameState, limit: Limit) -> Work[tuple[CubeAdvice, Evaluation]]:
         """Advise on the cube before the roll.
 
         Raises:
-            InvalidInputError: The level, the cube or the score is impossible, or the game is Long
+            InvalidInputError: The limit, the cube or the score is impossible, or the game is Long
                 Nardy, which has no cube.
             WrongMomentError: `GAME_OVER`, or an offer is pending that this question cannot judge.
         """
         if state.position.variant is Variant.LONG_NARDY:
             message = "long nardy is played without a cube"
             raise InvalidInputError([Fault("position.variant", "NO_CUBE_IN_LONG_NARDY", message)])
-        evaluation = yield from self.evaluate(state, level)
+        evaluation = yield from self.evaluate(state, limit)
         advice = advise_cube(
             evaluation.probabilities, state, met=self.met, utilities=self.exact_cube(state)
         )
@@ -416,12 +390,15 @@ class Engine:
             yield
         return out
 
-    def _depth(self, level: Level) -> int:
-        if level not in self.levels:
+    def _depth(self, limit: Limit) -> int:
+        """Rolls that may be looked ahead at most."""
+        if isinstance(limit, TimeLimit):
+            return max(DEPTHS.values())
+        if limit not in self.levels:
             message = f"expected one of {', '.join(entry.value for entry in self.levels)}"
-            fault = Fault("level", "UNSUPPORTED_LEVEL", f"{message}, got {level.value}")
+            fault = Fault("level", "UNSUPPORTED_LEVEL", f"{message}, got {limit.value}")
             raise InvalidInputError([fault])
-        return DEPTHS[level]
+        return DEPTHS[limit]
 
     def _cubeful(
         self, chances: NDArray[np.float64], state: GameState
@@ -439,31 +416,6 @@ class Engine:
             utility = float(turn_utility(chances, cube, table, efficiency))
         equity = float(cube_kernels.normalised(utility, cube, table))
         return equity, None if state.match is None else 0.5 * (utility + 1.0)
-
-    def _worth_after(
-        self,
-        boards: NDArray[np.int8],
-        values: NDArray[np.float64],
-        state: GameState,
-        *,
-        cubeless: bool,
-    ) -> NDArray[np.float64]:
-        """Equity and utility of the mover after each play, float64[n, 2]."""
-        worth = np.zeros((len(boards), 2), dtype=np.float64)
-        if cubeless or state.position.variant is Variant.LONG_NARDY:
-            worth[:, 0] = values @ _EQUITY_WEIGHTS - 1.0
-            return worth
-        worth_of_plays(
-            boards,
-            values,
-            cube_state(state),
-            self.match_table(state),
-            self._bearoff.tables,
-            np.zeros(26, dtype=np.int8),
-            np.zeros(N_OUTPUTS, dtype=np.float64),
-            worth,
-        )
-        return worth
 
     def exact_cube(self, state: GameState) -> CubeUtilities | None:
         """Exact values of the cube actions in a short bear-off for money; None elsewhere."""
@@ -486,14 +438,31 @@ class Engine:
         return self.met.extended(state.match.length).table
 
 
-def _best_first(rows: Iterable[int], worth: NDArray[np.float64]) -> list[int]:
-    """Rows by falling equity; equal ones in the order of the plays."""
-    return sorted(rows, key=lambda row: (-worth[row, 0], row))
+class _Judgement:
+    """The chances after a play on the way from level to level; a `Question`."""
+
+    deepest = max(DEPTHS.values())
+
+    def __init__(self, core: GameCore, board: NDArray[np.int8]) -> None:
+        self._core = core
+        self._board = board
+        self.depth = 0
+        self.value = np.zeros(N_OUTPUTS, dtype=np.float64)
+
+    def boards(self, depth: int) -> int:  # noqa: ARG002 -- one at every depth
+        return 1
+
+    def look(self, depth: int) -> Work[None]:
+        core = self._core
+        self.value = yield from look_ahead(
+            self._board, depth, core.code, core.evaluator, core.threads
+        )
+        self.depth = depth
 
 
 def _equity(chances: NDArray[np.float64]) -> float:
     """Cubeless money equity of five chances."""
-    return float(chances @ _EQUITY_WEIGHTS - 1.0)
+    return float(chances @ EQUITY_WEIGHTS - 1.0)
 
 
 def _require_possible(state: GameState) -> None:

@@ -179,6 +179,8 @@ class BgServer:
             DataError: A weights or table file is damaged.
         """
         engine = await asyncio.to_thread(self._loader, self.config, progress)
+        for shortcoming in engine.shortcomings():
+            self.logger.warning(shortcoming)
         self.runtime.set_engine(engine)
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
 

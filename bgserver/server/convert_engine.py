@@ -9,6 +9,7 @@ import numpy as np
 from bgserver.engine.cube_advice import CubeAction, TakeAction
 from bgserver.engine.errors import Fault
 from bgserver.engine.levels import Level
+from bgserver.engine.limit import MAX_MILLISECONDS, TimeLimit
 from bgserver.engine.position import Variant, position_faults
 from bgserver.server.convert_enums import LEVEL, VARIANT, EnumMap
 from bgserver.server.convert_plays import play_message
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bgserver.engine.cube_advice import CubeAdvice
-    from bgserver.engine.evaluator import Evaluation, RankedPlay
+    from bgserver.engine.evaluator import Evaluation
+    from bgserver.engine.limit import Limit
     from bgserver.engine.position import GameState, Position
+    from bgserver.engine.ranking import RankedPlay
 
 __all__ = [
     "advice_message",
@@ -30,6 +33,7 @@ __all__ = [
     "evaluation_message",
     "ranked_play_message",
     "read_level",
+    "read_limit",
     "read_question",
     "refuse_nardy",
 ]
@@ -56,6 +60,35 @@ def read_level(
         faults.append(Fault(field, "UNSUPPORTED_LEVEL", message))
         return None
     return level
+
+
+def read_limit(
+    request: engine_pb2.EvaluateRequest
+    | engine_pb2.RankPlaysRequest
+    | engine_pb2.AdviseCubeRequest,
+    supported: Collection[Level],
+    faults: list[Fault],
+) -> Limit | None:
+    """How far a request lets the engine go; a time begins now."""
+    if not request.HasField("limit"):
+        return Level.STATIC
+    limit = request.limit
+    kind = limit.WhichOneof("limit")
+    if kind is None:
+        message = "expected a level or milliseconds"
+        faults.append(Fault("limit", "LIMIT_REQUIRED", message))
+        return None
+    if kind == "level":
+        if limit.level == common_pb2.LEVEL_UNSPECIFIED:
+            message = "expected a level, got LEVEL_UNSPECIFIED; without a limit it is static"
+            faults.append(Fault("limit.level", "LEVEL_REQUIRED", message))
+            return None
+        return read_level(limit.level, supported, faults, "limit.level")
+    if not 1 <= limit.milliseconds <= MAX_MILLISECONDS:
+        message = f"expected 1 to {MAX_MILLISECONDS}, got {limit.milliseconds}"
+        faults.append(Fault("limit.milliseconds", "OUT_OF_RANGE", message))
+        return None
+    return TimeLimit.starting_now(limit.milliseconds)
 
 
 def read_question(source: common_pb2.PositionSource, faults: list[Fault]) -> GameState | None:

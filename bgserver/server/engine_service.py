@@ -14,7 +14,7 @@ from bgserver.server.convert_engine import (
     evaluation_message,
     ranked_play_message,
     read_batch,
-    read_level,
+    read_limit,
     read_question,
     refuse_nardy,
 )
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from bgserver.engine.errors import Fault
     from bgserver.engine.evaluator import Engine
+    from bgserver.engine.limit import Limit
     from bgserver.engine.position import Dice, GameState, Variant
     from bgserver.engine.work import Work
     from bgserver.server.context import CallContext
@@ -56,8 +57,8 @@ class EngineServicer:
     ) -> engine_pb2.EvaluateResponse:
         """Evaluate a position before the roll."""
         engine = self._runtime.engine
-        state, level = _read(request, engine)
-        return evaluation_message(await self._answer(engine.evaluate(state, level), level, context))
+        state, limit = _read(request, engine)
+        return evaluation_message(await self._answer(engine.evaluate(state, limit), limit, context))
 
     async def rank_plays(
         self, request: engine_pb2.RankPlaysRequest, context: CallContext
@@ -67,11 +68,11 @@ class EngineServicer:
         faults: list[Fault] = []
         state = read_question(request.position, faults)
         dice = read_dice(request.dice if request.HasField("dice") else None, state, faults)
-        level = read_level(request.level, _judging(engine), faults)
+        limit = read_limit(request, _judging(engine), faults)
         refuse(faults)
-        if state is None or dice is None or level is None:
+        if state is None or dice is None or limit is None:
             raise AssertionError(_UNREAD)
-        work = _rank(engine, request, state, dice, level)
+        work = _rank(engine, request, state, dice, limit)
         return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
 
     async def advise_cube(
@@ -79,13 +80,13 @@ class EngineServicer:
     ) -> engine_pb2.AdviseCubeResponse:
         """Advise on the cube."""
         engine = self._runtime.engine
-        state, level = _read(request, engine)
-        work = engine.advise_cube(state, level)
-        return advice_message(*await self._answer(work, level, context))
+        state, limit = _read(request, engine)
+        work = engine.advise_cube(state, limit)
+        return advice_message(*await self._answer(work, limit, context))
 
-    async def _answer(self, work: Work[_T], level: Level, context: CallContext) -> _T:
+    async def _answer(self, work: Work[_T], limit: Limit, context: CallContext) -> _T:
         """The result of a work on one position."""
-        if level is Level.STATIC:
+        if limit is Level.STATIC:
             return run(work)  # 0.03 to 0.1 ms: a worker thread would double that
         return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
 
@@ -176,16 +177,16 @@ def _judging(engine: Engine) -> list[Level]:
 
 def _read(
     request: engine_pb2.EvaluateRequest | engine_pb2.AdviseCubeRequest, engine: Engine
-) -> tuple[GameState, Level]:
+) -> tuple[GameState, Limit]:
     faults: list[Fault] = []
     state = read_question(request.position, faults)
-    level = read_level(request.level, _judging(engine), faults)
+    limit = read_limit(request, _judging(engine), faults)
     if isinstance(request, engine_pb2.AdviseCubeRequest):
         refuse_nardy(request.position, state, faults)
     refuse(faults)
-    if state is None or level is None:
+    if state is None or limit is None:
         raise AssertionError(_UNREAD)
-    return state, level
+    return state, limit
 
 
 def _rank(
@@ -193,10 +194,10 @@ def _rank(
     request: engine_pb2.RankPlaysRequest,
     state: GameState,
     dice: Dice,
-    level: Level,
+    limit: Limit,
 ) -> Work[engine_pb2.RankPlaysResponse]:
     ranked = yield from engine.rank(
-        state, dice, level, cubeless=request.cubeless, first_turn=request.first_turn
+        state, dice, limit, cubeless=request.cubeless, first_turn=request.first_turn
     )
     wanted = ranked[: request.max_plays] if request.max_plays else ranked
     return engine_pb2.RankPlaysResponse(

@@ -573,6 +573,41 @@ class PositionSource(_message.Message):
 Global___PositionSource: _TypeAlias = PositionSource  # noqa: Y015
 
 @_typing.final
+class Limit(_message.Message):
+    """How far the engine may go with a question. Exactly one of both must be set; a request without a
+    Limit means the static level.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LEVEL_FIELD_NUMBER: _builtins.int
+    MILLISECONDS_FIELD_NUMBER: _builtins.int
+    level: Global___Level.ValueType
+    """To this level, however long that takes; not LEVEL_UNSPECIFIED."""
+    milliseconds: _builtins.int
+    """As deep as can be looked in so many milliseconds, 1..600000, from the arrival of the request.
+    The answer is of the deepest level that was finished, the static level at least, and says
+    which that is; its figures are those that asking for that level would have given. It comes
+    earlier if the next level would not fit or there is none, and late by one piece of work at
+    most, some milliseconds on a server that is not overloaded.
+    """
+    def __init__(
+        self,
+        *,
+        level: Global___Level.ValueType = ...,
+        milliseconds: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limit", b"limit", "milliseconds", b"milliseconds"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limit", b"limit", "milliseconds", b"milliseconds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_limit: _TypeAlias = _typing.Literal["level", "milliseconds"]  # noqa: Y015
+    _WhichOneofArgType_limit: _TypeAlias = _typing.Literal["limit", b"limit"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_limit) -> _WhichOneofReturnType_limit | None: ...
+
+Global___Limit: _TypeAlias = Limit  # noqa: Y015
+
+@_typing.final
 class Probabilities(_message.Message):
     """Cubeless chances of the outcomes of a game, each 0..1."""
 

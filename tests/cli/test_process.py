@@ -6,12 +6,16 @@ import base64
 import json
 import os
 import pty
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from bgserver import __version__
@@ -20,7 +24,6 @@ from tests.serving import BGSERVER, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _LIMIT_S = 60
 _ENDLESS = "10000000"
@@ -180,6 +183,40 @@ def test_damaged_weights_are_named(tmp_path: Path) -> None:
     result = _run("serve", "--port", "0", "--weights", str(tmp_path / "weights.npz"))
     assert result.returncode == 1
     assert "weights.npz" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        ("truncated", "truncated or not a weights file"),
+        ("another version", "expected format"),
+        ("nan", "holds NaN or infinite numbers"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_refused_with_file_and_reason(
+    tmp_path: Path, damage: str, reason: str
+) -> None:
+    packaged = Path(str(resources.files("bgserver") / "data" / "weights"))
+    for file in packaged.glob("*.npz"):
+        shutil.copy(file, tmp_path)
+    path = tmp_path / "long_nardy.npz"
+    with np.load(path) as data:
+        parts = {name: data[name] for name in data.files}
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[:-100])
+    elif damage == "another version":
+        text = str(parts["meta"]).replace("bgserver-weights/", "bgserver-weights/99")
+        np.savez(path, **{**parts, "meta": np.array(text)})
+    else:
+        name = next(name for name, part in parts.items() if part.dtype == np.float32)
+        np.savez(path, **{**parts, name: np.full_like(parts[name], np.nan)})
+    result = _run("serve", "--port", "0", "--weights", str(tmp_path))
+    assert result.returncode == 1
+    assert result.stdout == ""
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert str(path) in line
+    assert reason in line
     assert "Traceback" not in result.stderr
 
 

@@ -112,6 +112,14 @@ def test_cube(bgserver: CommandLine) -> None:
     assert "Cash point" in answer.out
 
 
+def test_levels_and_times(bgserver: CommandLine) -> None:
+    assert "lookahead-1" in bgserver("eval", "start", "--level", "lookahead_1").out
+    bear_off = "0 1 2 0 0 3" + " 0" * 14 + " -2 -2 -3" + " 0" * 3
+    assert "lookahead-3" in bgserver("rank", bear_off, "21", "--time-ms", "60000").out
+    assert "lookahead-3" in bgserver("eval", bear_off, "--time-ms", "60000").out
+    assert "lookahead-3" in bgserver("cube", bear_off, "--time-ms", "60000").out
+
+
 def test_cube_in_a_match(bgserver: CommandLine) -> None:
     xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:2:3:0:7:10"
     assert "MWC" in bgserver("cube", xgid).out
@@ -155,6 +163,10 @@ def test_json_is_the_message_and_nothing_else(
         (("plays", "start", "3x"), ["dice"]),
         (("plays", "start"), ["dice"]),
         (("eval", "0 1 2"), ["position.position.points"]),
+        (("eval", "start", "--time-ms", "0"), ["limit.milliseconds"]),
+        (("eval", "start", "--time-ms", "-1"), ["limit.milliseconds"]),
+        (("rank", "start", "--time-ms", "600001"), ["dice", "limit.milliseconds"]),
+        (("cube", "start", "--time-ms", "5", "--level", "static"), ["limit"]),
         (("rank", "nonsense", "31"), ["position"]),
         (
             ("rank", "XGID=non:sense", "31"),

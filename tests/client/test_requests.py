@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bgserver_client import InvalidArgumentError, _requests, start_position
+from bgserver_client._options import patience_s
 from bgserver_client.v1 import common_pb2, simulation_pb2
 
 if TYPE_CHECKING:
@@ -64,6 +65,24 @@ def test_unset_and_zero_stay_apart() -> None:
     assert isinstance(request, simulation_pb2.SimulateRequest)
 
 
+def test_limit_forms() -> None:
+    assert not _requests.evaluate("start", None, None).HasField("limit")
+    by_name = _requests.evaluate("start", "lookahead_2", None).limit
+    assert by_name == common_pb2.Limit(level=common_pb2.LEVEL_LOOKAHEAD_2)
+    by_value = _requests.advise_cube("start", common_pb2.LEVEL_STATIC, None).limit
+    assert by_value == common_pb2.Limit(level=common_pb2.LEVEL_STATIC)
+    assert _requests.evaluate("start", None, 250).limit == common_pb2.Limit(milliseconds=250)
+    # No time is no limit that was left out: the server refuses it.
+    assert _requests.evaluate("start", None, 0).limit.WhichOneof("limit") == "milliseconds"
+
+
+def test_the_default_timeout_begins_after_the_time_to_think() -> None:
+    assert patience_s(None, 30.0, None) == 30.0
+    assert patience_s(None, 30.0, 60_000) == 90.0
+    assert patience_s(5.0, 30.0, 60_000) == 5.0
+    assert patience_s(None, None, 60_000) is None
+
+
 def test_play_forms() -> None:
     by_notation = _requests.apply_play("start", "8/5 6/5", (3, 1), first_turn=False)
     assert by_notation.notation == "8/5 6/5"
@@ -86,6 +105,9 @@ def test_play_forms() -> None:
         (lambda: _requests.dice_message(_wrong((1, 2, 3))), "dice"),
         (lambda: _requests.dice_message((-1, 2)), "dice"),
         (lambda: _requests.level_value(_wrong("deep")), "level"),
+        (lambda: _requests.evaluate("start", _wrong("deep"), None), "limit.level"),
+        (lambda: _requests.evaluate("start", "static", 5), "limit"),
+        (lambda: _requests.advise_cube("start", None, -1), "limit.milliseconds"),
         (lambda: _requests.variant_value(_wrong("chess")), "variant"),
         (
             lambda: _requests.apply_play("start", [(8, -5)], None, first_turn=False),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from bgserver.engine.errors import InvalidInputError, WrongMomentError
-from bgserver.engine.evaluator import Engine, Evaluation, RankedPlay
+from bgserver.engine.evaluator import Engine, Evaluation
 from bgserver.engine.levels import Level
 from bgserver.engine.lookahead import MOVE_FILTERS
 from bgserver.engine.plays import legal_plays
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
+    from bgserver.engine.ranking import RankedPlay
     from bgserver.engine.work import Work
 
 BOTH = pytest.mark.parametrize("variant", list(Variant))

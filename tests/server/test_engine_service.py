@@ -15,7 +15,7 @@ from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.work import run
 from bgserver.v1 import common_pb2, engine_pb2, engine_pb2_grpc
 from tests import positions
-from tests.server.requests import START_XGID, failing, roll, start, xgid
+from tests.server.requests import START_XGID, board, failing, roll, start, xgid
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -58,7 +58,10 @@ async def test_evaluate_in_a_match_gives_winning_chances(engine_stub: Stub) -> N
 
 async def test_rank_plays_is_ordered_and_limited(engine_stub: Stub) -> None:
     request = engine_pb2.RankPlaysRequest(
-        position=start(), dice=roll(3, 1), max_plays=3, level=common_pb2.LEVEL_LOOKAHEAD_1
+        position=start(),
+        dice=roll(3, 1),
+        max_plays=3,
+        limit=common_pb2.Limit(level=common_pb2.LEVEL_LOOKAHEAD_1),
     )
     reply = await engine_stub.RankPlays(request)
     assert reply.total_plays == 16
@@ -86,6 +89,32 @@ async def test_advise_cube_where_no_double_is_allowed(engine_stub: Stub) -> None
     assert reply.action == engine_pb2.CUBE_ACTION_NOT_ALLOWED
     assert "CRAWFORD_GAME" in reply.refusals
     assert not reply.HasField("double_take_equity")
+
+
+@pytest.mark.parametrize("milliseconds", [1, 60, 600_000])
+async def test_a_time_gives_the_figures_of_the_level_that_is_named(
+    engine_stub: Stub, milliseconds: int
+) -> None:
+    limit = common_pb2.Limit(milliseconds=milliseconds)
+    race = board([0, 0, 1, 0, 0, 1, 1, *[0] * 14, -2, -2, -3, 0, 0])
+    request = engine_pb2.RankPlaysRequest(position=race, dice=roll(2, 1), limit=limit)
+    in_time = await engine_stub.RankPlays(request)
+    level = in_time.plays[0].level
+    request.limit.level = level
+    assert in_time == await engine_stub.RankPlays(request)
+    question = engine_pb2.AdviseCubeRequest(position=race, limit=limit)
+    advice = await engine_stub.AdviseCube(question)
+    question.limit.level = advice.level
+    assert advice == await engine_stub.AdviseCube(question)
+    if milliseconds == 600_000:  # all levels fit
+        assert level == advice.level == common_pb2.LEVEL_LOOKAHEAD_3
+
+
+async def test_a_time_ends_the_search(engine_stub: Stub) -> None:
+    """From the start three rolls ahead would take seconds; two never fit into a millisecond."""
+    request = engine_pb2.EvaluateRequest(position=start(), limit=common_pb2.Limit(milliseconds=1))
+    reply = await engine_stub.Evaluate(request)
+    assert reply.level in (common_pb2.LEVEL_STATIC, common_pb2.LEVEL_LOOKAHEAD_1)
 
 
 async def test_get_info(engine_stub: Stub, server: BgServer) -> None:
@@ -210,7 +239,9 @@ async def test_same_request_same_bits_on_any_number_of_threads(
         replies = [reply async for reply in stub.EvaluateBatch(iter(parts))]
         ranked = await stub.RankPlays(
             engine_pb2.RankPlaysRequest(
-                position=start(), dice=roll(6, 4), level=common_pb2.LEVEL_LOOKAHEAD_1
+                position=start(),
+                dice=roll(6, 4),
+                limit=common_pb2.Limit(level=common_pb2.LEVEL_LOOKAHEAD_1),
             )
         )
     assert b"".join(reply.probabilities for reply in replies) == expected

@@ -201,18 +201,51 @@ CASES = [
         "a level for simulations only",
         "Engine/RankPlays",
         engine_pb2.RankPlaysRequest(
-            position=start(), dice=roll(3, 1), level=common_pb2.LEVEL_RANDOM
+            position=start(),
+            dice=roll(3, 1),
+            limit=common_pb2.Limit(level=common_pb2.LEVEL_RANDOM),
         ),
-        [("level", "UNSUPPORTED_LEVEL")],
+        [("limit.level", "UNSUPPORTED_LEVEL")],
     ),
     Case(
         "an unknown level and no dice",
         "Engine/RankPlays",
         engine_pb2.RankPlaysRequest(
             position=start(),
-            level=77,  # type: ignore[arg-type]  # on purpose
+            limit=common_pb2.Limit(level=77),  # type: ignore[arg-type]  # on purpose
         ),
-        [("dice", "DICE_REQUIRED"), ("level", "UNKNOWN_VALUE")],
+        [("dice", "DICE_REQUIRED"), ("limit.level", "UNKNOWN_VALUE")],
+    ),
+    Case(
+        "a limit that limits nothing",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(position=start(), limit=common_pb2.Limit()),
+        [("limit", "LIMIT_REQUIRED")],
+    ),
+    Case(
+        "a level that is not said",
+        "Engine/Evaluate",
+        engine_pb2.EvaluateRequest(
+            position=start(), limit=common_pb2.Limit(level=common_pb2.LEVEL_UNSPECIFIED)
+        ),
+        [("limit.level", "LEVEL_REQUIRED")],
+    ),
+    Case(
+        "no time, and no dice",
+        "Engine/RankPlays",
+        engine_pb2.RankPlaysRequest(position=start(), limit=common_pb2.Limit(milliseconds=0)),
+        [("dice", "DICE_REQUIRED"), ("limit.milliseconds", "OUT_OF_RANGE")],
+    ),
+    Case(
+        "more than ten minutes, and a cube in long nardy",
+        "Engine/AdviseCube",
+        engine_pb2.AdviseCubeRequest(
+            position=_nardy(_NARDY), limit=common_pb2.Limit(milliseconds=600_001)
+        ),
+        [
+            ("limit.milliseconds", "OUT_OF_RANGE"),
+            ("position.position.variant", "NO_CUBE_IN_LONG_NARDY"),
+        ],
     ),
     Case(
         "no play",

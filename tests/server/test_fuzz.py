@@ -11,6 +11,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from bgserver.server.config import ServerConfig
 from bgserver.server.errors import StatusError
 from bgserver.server.local import LocalTransport
+from bgserver.v1 import common_pb2
 from tests import naive, positions
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ _TEXTS = {
 }
 _NUMBERS = (0, 1, 1, 2, 3, 4, 5, 6, 6, 7, 25, 64, 2**31 - 1)
 _WHOLE = {FieldDescriptor.TYPE_UINT32, FieldDescriptor.TYPE_SINT32}
+
+
+_LIMITS = (
+    *(common_pb2.Limit(level=level) for level in (0, 1, 1, 1, 5, 99)),  # type: ignore[arg-type]
+    *(common_pb2.Limit(milliseconds=milliseconds) for milliseconds in (0, 1, 1, 2**32 - 1)),
+    common_pb2.Limit(),
+)
 
 
 class _Filler:
@@ -105,6 +113,8 @@ def test_random_requests_never_end_in_an_internal_error(engine: Engine) -> None:
             for asker in askers:
                 if hasattr(asker, "level"):
                     asker.level = filler.random.choice((0, 1, 5, 99))
+                if hasattr(asker, "limit"):
+                    asker.limit.CopyFrom(filler.random.choice(_LIMITS))
             try:
                 if method.server_streaming:
                     list(local.stream(method.name, request))

@@ -17,6 +17,7 @@ from bgserver_client._options import (
     RETRY_PAUSE_S,
     bearer,
     not_ready,
+    patience_s,
 )
 from bgserver_client._streams import AsyncRequestFeed, AsyncResponseStream
 from bgserver_client.errors import UnavailableError, UnimplementedError, from_grpc
@@ -94,8 +95,9 @@ class AsyncClient:
         method: grpc.aio.UnaryUnaryMultiCallable[_Request, _Response],
         request: _Request,
         timeout_s: float | None,
+        milliseconds: int | None = None,
     ) -> _Response:
-        limit = self._timeout_s if timeout_s is None else timeout_s
+        limit = patience_s(timeout_s, self._timeout_s, milliseconds)
         try:
             return await method(request, timeout=limit, metadata=self._metadata)
         except grpc.RpcError as error:
@@ -195,19 +197,29 @@ class AsyncClient:
         self,
         position: PositionLike,
         *,
-        level: LevelLike = "static",
+        level: LevelLike | None = None,
+        milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.EvaluateResponse:
-        """Chances and equities of a position before the roll."""
-        request = _requests.evaluate(position, level)
-        return await self._call(self._engine.Evaluate, request, timeout_s)
+        """Chances and equities of a position before the roll.
+
+        Args:
+            position: The position.
+            level: How deep to look; by default static.
+            milliseconds: Instead of a level: look as deep as this time allows. The answer says
+                which level that was.
+            timeout_s: Time limit of this call; the client's default begins after `milliseconds`.
+        """
+        request = _requests.evaluate(position, level, milliseconds)
+        return await self._call(self._engine.Evaluate, request, timeout_s, milliseconds)
 
     async def rank_plays(
         self,
         position: PositionLike,
         dice: DiceLike | None = None,
         *,
-        level: LevelLike = "static",
+        level: LevelLike | None = None,
+        milliseconds: int | None = None,
         max_plays: int = 0,
         cubeless: bool = False,
         first_turn: bool = False,
@@ -218,32 +230,44 @@ class AsyncClient:
         Args:
             position: The position of the player who has rolled.
             dice: The roll; may be left out if the position carries one.
-            level: How deep to look.
+            level: How deep to look; by default static.
+            milliseconds: Instead of a level: look as deep as this time allows. Each play says
+                which level its figures are of.
             max_plays: Return at most so many plays; 0 means all.
             cubeless: Rank by cubeless money equity instead of the equity with cube and score.
             first_turn: Long Nardy: the player's own first turn of the game.
-            timeout_s: Time limit of this call.
+            timeout_s: Time limit of this call; the client's default begins after `milliseconds`.
         """
         request = _requests.rank_plays(
             position,
             dice,
             level=level,
+            milliseconds=milliseconds,
             max_plays=max_plays,
             cubeless=cubeless,
             first_turn=first_turn,
         )
-        return await self._call(self._engine.RankPlays, request, timeout_s)
+        return await self._call(self._engine.RankPlays, request, timeout_s, milliseconds)
 
     async def advise_cube(
         self,
         position: PositionLike,
         *,
-        level: LevelLike = "static",
+        level: LevelLike | None = None,
+        milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.AdviseCubeResponse:
-        """Double or not, take or pass, with the equities behind it."""
-        request = _requests.advise_cube(position, level)
-        return await self._call(self._engine.AdviseCube, request, timeout_s)
+        """Double or not, take or pass, with the equities behind it.
+
+        Args:
+            position: The position, with cube and score.
+            level: How deep to look; by default static.
+            milliseconds: Instead of a level: look as deep as this time allows. The answer says
+                which level that was.
+            timeout_s: Time limit of this call; the client's default begins after `milliseconds`.
+        """
+        request = _requests.advise_cube(position, level, milliseconds)
+        return await self._call(self._engine.AdviseCube, request, timeout_s, milliseconds)
 
     def evaluate_batch(
         self,

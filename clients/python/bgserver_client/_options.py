@@ -20,6 +20,15 @@ def not_ready(timeout_s: float) -> DeadlineExceededError:
     return DeadlineExceededError(grpc.StatusCode.DEADLINE_EXCEEDED, message)
 
 
+def patience_s(
+    timeout_s: float | None, default_s: float | None, milliseconds: int | None
+) -> float | None:
+    """The time limit of a call: its own, or the default after the time that it asks to be used."""
+    if timeout_s is not None or default_s is None:
+        return timeout_s
+    return default_s + (milliseconds or 0) / 1000
+
+
 def bearer(token: str | None) -> tuple[tuple[str, str], ...] | None:
     """The metadata that carries a token."""
     return (("authorization", f"Bearer {token}"),) if token else None

@@ -112,6 +112,16 @@ def level_value(level: LevelLike, field: str = "level") -> common_pb2.Level.Valu
     return level
 
 
+def limit_message(level: LevelLike | None, milliseconds: int | None) -> common_pb2.Limit | None:
+    """How far the engine may go; None means to the static level."""
+    if milliseconds is None:
+        return None if level is None else common_pb2.Limit(level=level_value(level, "limit.level"))
+    if level is not None:
+        message = f"expected a level or milliseconds, got {level!r} and {milliseconds!r}"
+        raise fault(message, field="limit", reason="LIMIT_AMBIGUOUS")
+    return common_pb2.Limit(milliseconds=_count(milliseconds, "limit.milliseconds"))
+
+
 def variant_value(variant: VariantLike) -> common_pb2.Variant.ValueType:
     """The enum value of a game."""
     if isinstance(variant, str):
@@ -175,16 +185,21 @@ def convert_position(position: PositionLike) -> rules_pb2.ConvertPositionRequest
     return rules_pb2.ConvertPositionRequest(position=position_source(position))
 
 
-def evaluate(position: PositionLike, level: LevelLike) -> engine_pb2.EvaluateRequest:
+def evaluate(
+    position: PositionLike, level: LevelLike | None, milliseconds: int | None
+) -> engine_pb2.EvaluateRequest:
     """Request of Evaluate."""
-    return engine_pb2.EvaluateRequest(position=position_source(position), level=level_value(level))
+    return engine_pb2.EvaluateRequest(
+        position=position_source(position), limit=limit_message(level, milliseconds)
+    )
 
 
 def rank_plays(
     position: PositionLike,
     dice: DiceLike | None,
     *,
-    level: LevelLike,
+    level: LevelLike | None,
+    milliseconds: int | None,
     max_plays: int,
     cubeless: bool,
     first_turn: bool,
@@ -193,17 +208,19 @@ def rank_plays(
     return engine_pb2.RankPlaysRequest(
         position=position_source(position),
         dice=dice_message(dice),
-        level=level_value(level),
+        limit=limit_message(level, milliseconds),
         max_plays=_count(max_plays, "max_plays"),
         cubeless=cubeless,
         first_turn=first_turn,
     )
 
 
-def advise_cube(position: PositionLike, level: LevelLike) -> engine_pb2.AdviseCubeRequest:
+def advise_cube(
+    position: PositionLike, level: LevelLike | None, milliseconds: int | None
+) -> engine_pb2.AdviseCubeRequest:
     """Request of AdviseCube."""
     return engine_pb2.AdviseCubeRequest(
-        position=position_source(position), level=level_value(level)
+        position=position_source(position), limit=limit_message(level, milliseconds)
     )
 
 

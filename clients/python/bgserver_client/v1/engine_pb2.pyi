@@ -87,22 +87,24 @@ class EvaluateRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     POSITION_FIELD_NUMBER: _builtins.int
-    LEVEL_FIELD_NUMBER: _builtins.int
-    level: _common_pb2.Level.ValueType
-    """How deep to look; unset means static."""
+    LIMIT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def position(self) -> _common_pb2.PositionSource:
         """The position; the player on roll has not rolled. A roll in an XGID or state is ignored."""
+
+    @_builtins.property
+    def limit(self) -> _common_pb2.Limit:
+        """How far to go; unset means the static level."""
 
     def __init__(
         self,
         *,
         position: _common_pb2.PositionSource | None = ...,
-        level: _common_pb2.Level.ValueType = ...,
+        limit: _common_pb2.Limit | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "position", b"position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "position", b"position"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -164,12 +166,10 @@ class RankPlaysRequest(_message.Message):
 
     POSITION_FIELD_NUMBER: _builtins.int
     DICE_FIELD_NUMBER: _builtins.int
-    LEVEL_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
     MAX_PLAYS_FIELD_NUMBER: _builtins.int
     CUBELESS_FIELD_NUMBER: _builtins.int
     FIRST_TURN_FIELD_NUMBER: _builtins.int
-    level: _common_pb2.Level.ValueType
-    """How deep to look; unset means static."""
     max_plays: _builtins.int
     """Return at most so many plays; 0 means all."""
     cubeless: _builtins.bool
@@ -184,19 +184,23 @@ class RankPlaysRequest(_message.Message):
     def dice(self) -> _common_pb2.Dice:
         """The roll; may be left out if the position's form carries one."""
 
+    @_builtins.property
+    def limit(self) -> _common_pb2.Limit:
+        """How far to go; unset means the static level."""
+
     def __init__(
         self,
         *,
         position: _common_pb2.PositionSource | None = ...,
         dice: _common_pb2.Dice | None = ...,
-        level: _common_pb2.Level.ValueType = ...,
+        limit: _common_pb2.Limit | None = ...,
         max_plays: _builtins.int = ...,
         cubeless: _builtins.bool = ...,
         first_turn: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "position", b"position"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "limit", b"limit", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cubeless", b"cubeless", "dice", b"dice", "first_turn", b"first_turn", "level", b"level", "max_plays", b"max_plays", "position", b"position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cubeless", b"cubeless", "dice", b"dice", "first_turn", b"first_turn", "limit", b"limit", "max_plays", b"max_plays", "position", b"position"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -291,9 +295,7 @@ class AdviseCubeRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     POSITION_FIELD_NUMBER: _builtins.int
-    LEVEL_FIELD_NUMBER: _builtins.int
-    level: _common_pb2.Level.ValueType
-    """How deep to look; unset means static."""
+    LIMIT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def position(self) -> _common_pb2.PositionSource:
         """The position before the roll, with cube and score; with a bare board: money play, centred cube.
@@ -301,15 +303,19 @@ class AdviseCubeRequest(_message.Message):
         says that it is too late to double.
         """
 
+    @_builtins.property
+    def limit(self) -> _common_pb2.Limit:
+        """How far to go; unset means the static level."""
+
     def __init__(
         self,
         *,
         position: _common_pb2.PositionSource | None = ...,
-        level: _common_pb2.Level.ValueType = ...,
+        limit: _common_pb2.Limit | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "position", b"position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "position", b"position"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -507,7 +513,9 @@ class EvaluateBatchRequest(_message.Message):
     variant: _common_pb2.Variant.ValueType
     """The game of all of them."""
     level: _common_pb2.Level.ValueType
-    """How deep to look; unset means static. Only static and one roll ahead are allowed here."""
+    """How deep to look; unset means static. Only static and one roll ahead are allowed here, and no
+    time: all batches of a series are judged alike.
+    """
     id: _builtins.int
     """Returned unchanged."""
     def __init__(
