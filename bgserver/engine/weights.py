@@ -116,7 +116,7 @@ def save_weights(path: Path, weights: Weights) -> None:
         "origin": weights.origin,
     }
     buffer = io.BytesIO()
-    np.savez(buffer, meta=np.array(json.dumps(meta)), **weights.raw._asdict())
+    np.savez_compressed(buffer, meta=np.array(json.dumps(meta)), **weights.raw._asdict())
     write_atomically(path, [buffer.getvalue()])
 
 

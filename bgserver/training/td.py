@@ -15,12 +15,11 @@ import numpy as np
 from bgserver.engine.weights import RawWeights
 from bgserver.kernels._jit import fast_kernel, kernel
 from bgserver.kernels.dice import random_bits, roll
+from bgserver.kernels.classes import N_CLASSES, position_class
 from bgserver.kernels.features import (
-    N_CLASSES,
     N_DENSE,
     UNITS_PER_POINT,
     dense_features,
-    position_class,
 )
 from bgserver.kernels.moves import (
     BACKGAMMON,
@@ -31,6 +30,7 @@ from bgserver.kernels.moves import (
 )
 from bgserver.kernels.network import (
     N_OUTPUTS,
+    SCOUT_WIDTH,
     equity,
     flip,
     game_outcome,
@@ -100,6 +100,9 @@ def initial_weights(width1: int, width2: int, seed: int) -> RawWeights:
         b2=np.zeros((N_CLASSES, width2), dtype=np.float32),
         w3=normal((N_CLASSES, width2, N_OUTPUTS), 0.1 * (1 / width2) ** 0.5),
         b3=np.tile(np.array([0, -1.5, -4, -1.5, -4], dtype=np.float32), (N_CLASSES, 1)),
+        scout_units=normal((2, 26, UNITS_PER_POINT, SCOUT_WIDTH), (1 / active) ** 0.5),
+        scout_b1=np.zeros(SCOUT_WIDTH, dtype=np.float32),
+        scout_w2=normal((SCOUT_WIDTH,), 0.1),
     )
 
 
