@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
 
-from bgserver.kernels import features
+from bgserver.kernels import blocks, classes, features
 from bgserver.kernels.moves import BACKGAMMON, LONG_NARDY
 from tests import naive, positions
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CODES = {naive.BACKGAMMON: BACKGAMMON, naive.LONG_NARDY: LONG_NARDY}
-# Where the dense features of backgammon stand, as far as the tests speak of them.
-PIPS, OPPONENT_PIPS = 0, 6
+# Where the dense features of backgammon stand that are tested one by one.
 SHOTS_AT_OWN, OWN_SHOTS = 14, 17
 STAYS_OUT_OPPONENT, STAYS_OUT_OWN = 20, 21
 
@@ -70,12 +69,24 @@ def roll_weights() -> Iterator[tuple[tuple[int, int], int]]:
         yield dice, 1 if dice[0] == dice[1] else 2
 
 
-def hitting_rolls(board: naive.Board) -> tuple[int, int]:
-    """Rolls of 36 that can hit a blot, and that can hit any of two or more."""
-    found = [(weight, len(hit_points(board, dice))) for dice, weight in roll_weights()]
-    return (
-        sum(weight for weight, hits in found if hits >= 1),
-        sum(weight for weight, hits in found if hits >= 2),
+class Shots(NamedTuple):
+    """What rolls of 36 do to blots."""
+
+    hit_one: int
+    """Rolls that can hit a blot."""
+    hit_two: int
+    """Rolls that can hit any of two blots or more."""
+    pips_lost: int
+    """Sum over the rolls of what the costliest hit takes; the blot on p has come p pips."""
+
+
+def shots(board: naive.Board) -> Shots:
+    """The shots of the player on turn."""
+    found = [(weight, hit_points(board, dice)) for dice, weight in roll_weights()]
+    return Shots(
+        sum(weight for weight, hits in found if len(hits) >= 1),
+        sum(weight for weight, hits in found if len(hits) >= 2),
+        sum(weight * max(hits, default=0) for weight, hits in found),
     )
 
 
@@ -101,11 +112,12 @@ def test_shots_are_exact_counts_of_rolls_for_both_sides() -> None:
         found = dense(board, naive.BACKGAMMON)
         turned = naive.turn(board, naive.BACKGAMMON)
         for hitter, at in ((turned, SHOTS_AT_OWN), (board, OWN_SHOTS)):
-            one, two = hitting_rolls(hitter)
-            assert round(float(found[at]) * 36, 3) == one, (board, at)
-            assert round(float(found[at + 1]) * 36, 3) == two, (board, at)
-            seen["bar"] += hitter[naive.BAR] > 0 and one > 0
-            seen["two"] += two > 0
+            expected = shots(hitter)
+            assert round(float(found[at]) * 36, 3) == expected.hit_one, (board, at)
+            assert round(float(found[at + 1]) * 36, 3) == expected.hit_two, (board, at)
+            assert round(float(found[at + 2]) * 36 * 24, 2) == expected.pips_lost, (board, at)
+            seen["bar"] += hitter[naive.BAR] > 0 and expected.hit_one > 0
+            seen["two"] += expected.hit_two > 0
     assert min(seen.values()) > 20
 
 
@@ -148,32 +160,186 @@ def test_from_the_bar_both_dice_enter_before_anything_else_hits() -> None:
     assert round(float(found) * 36, 3) == 11
 
 
-def test_the_third_shot_feature_is_the_number_of_the_rearmost_blot_that_is_hit() -> None:
+def test_a_blot_at_home_costs_most() -> None:
     board = [0] * 26
     board[5], board[24] = 1, -2
     board[2] = -1  # the opponent's 23, three points behind the blot
     board[20] = 2
     found = dense(tuple(board), naive.BACKGAMMON)
-    hits, _ = hitting_rolls(naive.turn(board, naive.BACKGAMMON))
-    assert found[SHOTS_AT_OWN + 2] == pytest.approx(hits / 36 * 5 / 24)
+    hits = shots(naive.turn(tuple(board), naive.BACKGAMMON)).hit_one
+    assert found[SHOTS_AT_OWN + 2] == pytest.approx(hits / 36 * 20 / 24)
 
 
 # --- other facts ---------------------------------------------------------------------------------
 
 
-def test_pips_and_entry_are_those_of_the_oracle() -> None:
+def test_staying_out_is_the_oracles_count_of_rolls() -> None:
     entered = 0
     for board in boards(naive.BACKGAMMON, 3, 400):
         found = dense(board, naive.BACKGAMMON)
         turned = naive.turn(board, naive.BACKGAMMON)
-        assert found[PIPS] * 100 == pytest.approx(naive.pips(board), abs=1e-3)
-        assert found[OPPONENT_PIPS] * 100 == pytest.approx(naive.pips(turned), abs=1e-3)
         for side, at in ((turned, STAYS_OUT_OPPONENT), (board, STAYS_OUT_OWN)):
             if side[naive.BAR] > 0:
                 stays_out = 1 - naive.entering_rolls(side, 1) / 36
                 assert found[at] == pytest.approx(stays_out, abs=1e-6), board
                 entered += 1
     assert entered > 50
+
+
+def made_points(side: naive.Board) -> set[int]:
+    """Points that a side holds with two or more checkers."""
+    return {point for point in range(1, 25) if side[point] >= 2}
+
+
+def longest_row(points: set[int]) -> int:
+    """Length of the longest row of neighbours."""
+    return max(
+        (sum(1 for _ in itertools.takewhile(points.__contains__, itertools.count(first))))
+        for first in [0, *points]
+    )
+
+
+def escape_chance(point: int, blocked: set[int]) -> float:
+    """Chance that a checker gets past what is blocked in front of it; the table is tested below."""
+    distances = [distance for distance in range(1, 13) if point - distance in blocked]
+    return float(blocks.ESCAPES[sum(1 << (distance - 1) for distance in distances)])
+
+
+def facts_of_a_side(side: naive.Board, other: naive.Board) -> list[float]:
+    """What the vector says of a side, apart from shots and entry, each side in its own view."""
+    stacks = {point: count for point, count in enumerate(side) if count > 0}
+    checkers = [point for point, count in stacks.items() for _ in range(count)]
+    made = made_points(side)
+    blocked = {25 - point for point in made_points(other)}
+    rear = max(checkers)
+    facing = 25 - max(point for point in range(1, 26) if other[point] > 0)
+    rears = [point for point in stacks if point > 12]
+    escapes = [escape_chance(point, blocked) for point in rears]
+    anchors = {point for point in made if point >= 19}
+    playable = [
+        (point, die)
+        for point in stacks
+        if 7 <= point <= 24
+        for die in range(1, 7)
+        if point - die not in blocked
+    ]
+    seen_made = {25 - point for point in made}  # by the other side, which they hold
+    holding = [escape_chance(point, seen_made) for point in range(15, 26)]
+    rows_ahead = [
+        len(blocked & set(range(first, first + 6))) for first in range(1, rear - 5) if rear >= 7
+    ]
+    return [
+        naive.pips(side) / 100,
+        sum(point - 6 for point in checkers if 7 <= point <= 18) / 60,
+        sum(max(count - 3, 0) for count in stacks.values()) / 6,
+        (side[1] > 0) * side[1] / 6 + (side[2] > 0) * side[2] / 6,
+        sum(count**2 for count in stacks.values()) / 60,
+        (15 - len(checkers)) / 10,
+        len([point for point in made if point <= 6]) / 6,
+        escape_chance(rear, blocked) if rears else 1,
+        sum(escapes) / len(escapes) if escapes else 1,
+        max(rows_ahead, default=0) / 6,
+        len(anchors) / 3,
+        (25 - min(anchors)) / 6 if anchors else 0,
+        len([point for point in checkers if point >= 19]) / 4,
+        sum(max(point - facing, 0) for point in checkers) / 100,
+        len([point for point, count in stacks.items() if count == 1 and point <= 24]) / 4,
+        rear / 25,
+        len(checkers) == 15,
+        longest_row({point for point in made if point > facing}) / 6,
+        sum(holding[-7:]) / 7,
+        min(holding[:10]),
+        len(playable) / 20,
+        sum((point - 1) * max(count - 2, 0) for point, count in stacks.items() if point <= 6) / 20,
+        sum(point - 6 for point in checkers if point > 6) / 60,
+        len({die for _, die in playable}) / 6,
+    ]
+
+
+def leads(board: naive.Board, variant: str, most: int) -> list[float]:
+    """The lead in pips, within limits, and on the scale of chance with the opponent to roll."""
+    own, opponents = naive.pips(board), naive.pips(naive.turn(board, variant))
+    lead = opponents - own
+    return [
+        max(-most, min(most, lead / 50)),
+        (lead + 4) / (2 * (own + opponents) ** 0.5 + 1),
+    ]
+
+
+# Where these stand for the own side and for the opponent.
+OWN_FACTS = [*range(6), 24, 26, 27, 28, *range(32, 60, 2)]
+OPPONENT_FACTS = [*range(6, 12), 25, 29, 30, 31, *range(33, 60, 2)]
+
+
+def test_facts_of_both_sides_are_plain_counts() -> None:
+    for board in boards(naive.BACKGAMMON, 9, 1500):
+        found = dense(board, naive.BACKGAMMON)
+        turned = naive.turn(board, naive.BACKGAMMON)
+        own, opponents = facts_of_a_side(board, turned), facts_of_a_side(turned, board)
+        np.testing.assert_allclose(found[OWN_FACTS], own, atol=1e-6, err_msg=str(board))
+        np.testing.assert_allclose(found[OPPONENT_FACTS], opponents, atol=1e-6, err_msg=str(board))
+        expected = leads(board, naive.BACKGAMMON, 2)
+        np.testing.assert_allclose(found[12:14], expected, atol=1e-6, err_msg=str(board))
+        for on_bar, stays_out, at in ((-board[0], found[20], 22), (board[25], found[21], 23)):
+            assert found[at] == pytest.approx(min(on_bar, 3) * stays_out)
+
+
+def nardy_facts_of_a_side(side: naive.Board) -> list[float]:
+    """The 18 facts of a side in Long Nardy, in its own view."""
+    stacks = {point: count for point, count in enumerate(side) if count > 0}
+    checkers = [point for point, count in stacks.items() for _ in range(count)]
+    blocked = {point for point in range(1, 25) if side[point] < 0}
+    rear = max(checkers)
+    escapes = [escape_chance(point, blocked) for point in stacks if point > 6]
+    rows_ahead = [
+        len(blocked & set(range(first, first + 6))) for first in range(1, rear - 5) if rear >= 7
+    ]
+    movable = [
+        len([point for point in stacks if point > die and point - die not in blocked])
+        for die in range(1, 7)
+    ]
+    return [
+        naive.pips(side) / 150,
+        (15 - len(checkers)) / 10,
+        checkers.count(naive.HEAD) / 8,
+        *(len([point for point in checkers if (point - 1) // 6 == q]) / 8 for q in range(4)),
+        sum(max(count - 3, 0) for count in stacks.values()) / 8,
+        sum(count**2 for count in stacks.values()) / 80,
+        len([point for point in checkers if point <= 2]) / 6,
+        escape_chance(rear, blocked) if escapes else 1,
+        sum(escapes) / len(escapes) if escapes else 1,
+        max(rows_ahead, default=0) / 6,
+        sum(min(moves, 4) for moves in movable) / 24,
+        movable.count(0) / 6,
+        len(checkers) == 15,
+        longest_row(set(stacks)) / 6,
+        len(stacks) / 10,
+    ]
+
+
+def pairs_to_pass(side: naive.Board) -> int:
+    """Pairs of an own checker and an opposing one that stands in front of it."""
+    return sum(
+        -side[ahead] * side[point]
+        for point in range(1, 25)
+        for ahead in range(1, point)
+        if side[point] > 0 > side[ahead]
+    )
+
+
+def test_long_nardys_facts_are_plain_counts() -> None:
+    for board in boards(naive.LONG_NARDY, 10, 1500):
+        turned = naive.turn(board, naive.LONG_NARDY)
+        expected = [
+            *nardy_facts_of_a_side(board),
+            *nardy_facts_of_a_side(turned),
+            *leads(board, naive.LONG_NARDY, 3),
+            pairs_to_pass(board) / 100,
+            pairs_to_pass(turned) / 100,
+        ]
+        found = dense(board, naive.LONG_NARDY)
+        np.testing.assert_allclose(found[: len(expected)], expected, atol=1e-5, err_msg=str(board))
+        assert not found[len(expected) :].any()
 
 
 def escape_rolls(mask: int) -> int:
@@ -211,23 +377,46 @@ def escape_rolls(mask: int) -> int:
 )
 def test_escape_table_on_known_blocks(mask: int, escaping: int) -> None:
     assert escape_rolls(mask) == escaping
-    assert round(float(features._ESCAPES[mask]) * 36, 3) == escaping
+    assert round(float(blocks.ESCAPES[mask]) * 36, 3) == escaping
 
 
 def test_escape_table_agrees_with_the_oracle() -> None:
     for mask in random.Random(4).sample(range(4096), 60):
-        assert round(float(features._ESCAPES[mask]) * 36, 3) == escape_rolls(mask), bin(mask)
+        assert round(float(blocks.ESCAPES[mask]) * 36, 3) == escape_rolls(mask), bin(mask)
+
+
+def expected_class(board: naive.Board, variant: str) -> int:
+    """The class by its definition, from counts of checkers."""
+    if not naive.has_contact(board, variant):
+        return classes.CLASS_RACE
+    sides = (board, naive.turn(board, variant))
+    if variant == naive.BACKGAMMON:
+        active = [sum(count for count in side[3:] if count > 0) for side in sides]
+        is_phase = min(active) <= classes.CRASHED_ACTIVE
+    else:
+        is_phase = max(side[naive.HEAD] for side in sides) >= classes.OPENING_HEAD
+    return classes.CLASS_PHASE if is_phase else classes.CLASS_CONTACT
 
 
 @pytest.mark.parametrize("variant", naive.VARIANTS)
-def test_class_is_contact_as_long_as_the_sides_have_to_pass(variant: str) -> None:
-    counts = {features.CLASS_CONTACT: 0, features.CLASS_RACE: 0}
+def test_classes_are_those_of_their_definitions_in_either_view(variant: str) -> None:
+    counts = [0] * classes.N_CLASSES
     for board in boards(variant, 5, 3000):
-        found = features.position_class(np.array(board, dtype=np.int8), CODES[variant])
-        contact = naive.has_contact(board, variant)
-        assert found == (features.CLASS_CONTACT if contact else features.CLASS_RACE), board
-        counts[found] += 1
-    assert min(counts.values()) > 200
+        expected = expected_class(board, variant)
+        for seen in (board, naive.turn(board, variant)):
+            assert classes.position_class(np.array(seen, dtype=np.int8), CODES[variant]) == expected
+        counts[expected] += 1
+    assert min(counts) > 200, counts
+
+
+@pytest.mark.parametrize("variant", naive.VARIANTS)
+def test_every_class_has_a_name(variant: str) -> None:
+    names = classes.CLASS_NAMES[CODES[variant]]
+    assert len(set(names)) == classes.N_CLASSES
+    start = np.array(naive.start(variant), dtype=np.int8)
+    is_opening = variant == naive.LONG_NARDY
+    found = names[classes.position_class(start, CODES[variant])]
+    assert found == ("opening" if is_opening else "contact")
 
 
 # --- the vector ----------------------------------------------------------------------------------
@@ -246,10 +435,10 @@ def test_dense_features_are_finite_and_of_moderate_size(variant: str) -> None:
 def _swapped(variant: str) -> tuple[list[int], list[int]]:
     """For the other view: where each feature is found, and which change their sign."""
     if variant == naive.LONG_NARDY:
-        order = [*range(18, 36), *range(18), 36, 37, 39, 38, *range(40, 48)]
+        order = [*range(18, 36), *range(18), 36, 37, 39, 38, *range(40, 60)]
         return order, [36]
     order = [*range(6, 12), *range(6), 12, 13, 17, 18, 19, 14, 15, 16, 21, 20, 23, 22, 25, 24]
-    order += [29, 30, 31, 26, 27, 28, *(pair ^ 1 for pair in range(32, 48))]
+    order += [29, 30, 31, 26, 27, 28, *(pair ^ 1 for pair in range(32, 60))]
     return order, [12]
 
 

@@ -9,9 +9,11 @@ import pytest
 
 from bgserver.engine.position import Variant
 from bgserver.kernels import evaluate, network
-from bgserver.kernels.features import N_DENSE, UNIT_VALUES, dense_features, position_class
-from bgserver.kernels.moves import BACKGAMMON, LONG_NARDY, generate_plays, make_play_buffers
+from bgserver.kernels.classes import CLASS_RACE, N_CLASSES, position_class
+from bgserver.kernels.moves import generate_plays, make_play_buffers
+from bgserver.kernels.network import BLOCK
 from tests import bearoff_oracle, naive, positions
+from tests.formulas import network_chances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     from bgserver.engine.evaluator import Engine, GameCore
 
-CODES = {Variant.BACKGAMMON: BACKGAMMON, Variant.LONG_NARDY: LONG_NARDY}
 BOTH = pytest.mark.parametrize("variant", list(Variant))
 
 
@@ -49,26 +50,13 @@ def judge(core: GameCore, board: NDArray[np.int8]) -> int:
 
 @BOTH
 def test_outputs_are_those_of_the_formula(engine: Engine, variant: Variant) -> None:
-    """The plain formula in float64 on the weights as trained, before any folding."""
     core = engine.core(variant)
-    raw = core.weights.raw
-    compared = 0
-    for board in running_boards(variant, 1, 300):
+    compared = [0] * N_CLASSES
+    for board in running_boards(variant, 1, 600):
         c = judge(core, board)
-        if c not in (0, 1):
+        if c >= N_CLASSES:
             continue
-        hidden = raw.b1[c].astype(np.float64)
-        turned = naive.turn(board.tolist(), variant.value)
-        for side, seen in enumerate((board.tolist(), turned)):
-            for point in range(26):
-                if seen[point] > 0:
-                    units = UNIT_VALUES[core.code, seen[point]].astype(np.float64)
-                    hidden += units @ raw.units[c, side, point]
-        dense = np.zeros(N_DENSE, dtype=np.float32)
-        dense_features(board, core.code, dense)
-        hidden = np.maximum(hidden + dense.astype(np.float64) @ raw.w_dense[c], 0)
-        hidden = np.maximum(hidden @ raw.w2[c] + raw.b2[c], 0)
-        expected = 1 / (1 + np.exp(-(hidden @ raw.w3[c] + raw.b3[c])))
+        expected = network_chances(core.weights.raw, board.tolist(), variant, c)
         found = chances(core, board)
         assert found[0] == pytest.approx(expected[0], abs=1e-5)
         for index in range(1, 5):
@@ -77,8 +65,8 @@ def test_outputs_are_those_of_the_formula(engine: Engine, variant: Variant) -> N
         if (np.diff(expected[:3]) < 0).all() and naive.own_in_play(board.tolist()) == 15:
             lost = min(expected[3], 1 - expected[0])
             assert found[3] == pytest.approx(lost, abs=1e-5)
-        compared += 1
-    assert compared > 200
+        compared[c] += 1
+    assert min(compared) > 30, compared
 
 
 @BOTH
@@ -105,6 +93,59 @@ def test_plays_of_a_roll_are_worth_what_each_board_is_worth_alone(
             np.testing.assert_allclose(values[row], alone, atol=2e-5, err_msg=str(case))
             compared += 1
     assert compared > 2000
+
+
+@BOTH
+def test_a_board_has_the_same_bits_whatever_stands_beside_it(
+    engine: Engine, variant: Variant
+) -> None:
+    """In any place of any block, among any boards of any classes, first or last."""
+    core = engine.core(variant)
+    plays = make_play_buffers()
+    scratch = network.make_scratch(core.evaluator.networks)
+
+    def values_of(boards: NDArray[np.int8], parent: NDArray[np.int8]) -> NDArray[np.float32]:
+        out = np.full((len(boards), 5), np.nan, dtype=np.float32)
+        evaluate.evaluate_children(
+            boards, len(boards), parent, core.code, core.evaluator, scratch, out
+        )
+        return out
+
+    rng = np.random.default_rng(8)
+    strangers = np.array(list(running_boards(variant, 9, 60)))
+    compared = 0
+    for case in positions.cases(variant.value, 8, 150):
+        if naive.is_over(case.board):
+            continue
+        board = np.array(case.board, dtype=np.int8)
+        count = generate_plays(board, *case.dice, core.code, case.first_turn, plays)
+        children = plays.boards[:count].copy()
+        expected = values_of(children, board)
+        order = rng.permutation(count)
+        np.testing.assert_array_equal(values_of(children[order], board), expected[order])
+        few = order[: rng.integers(1, 6)]
+        np.testing.assert_array_equal(values_of(children[few], board), expected[few])
+        mixed = np.concatenate([strangers[rng.permutation(len(strangers))[:7]], children[few]])
+        np.testing.assert_array_equal(values_of(mixed, board)[7:], expected[few])
+        compared += count > BLOCK
+    assert compared > 50
+
+
+@BOTH
+def test_boards_before_the_roll_are_judged_by_the_other_side(
+    engine: Engine, variant: Variant
+) -> None:
+    """To the bit what the opponent, who has just moved, would be told of each board alone."""
+    core = engine.core(variant)
+    boards = np.array(list(running_boards(variant, 10, 300)))
+    found = np.full((len(boards), 5), np.nan, dtype=np.float32)
+    scratch = network.make_scratch(core.evaluator.networks)
+    evaluate.evaluate_before_roll(boards, core.code, core.evaluator, scratch, found)
+    for board, values in zip(boards, found, strict=True):
+        turned = np.array(naive.turn(board.tolist(), variant.value), dtype=np.int8)
+        expected = chances(core, turned)
+        network.flip(expected, expected)
+        np.testing.assert_array_equal(values, expected)
 
 
 # --- what the board makes certain ----------------------------------------------------------------
@@ -186,11 +227,11 @@ def test_bear_off_tables_judge_only_without_contact_and_at_home(
             naive.turn(board.tolist(), variant.value)
         )
         contact = naive.has_contact(board.tolist(), variant.value)
-        expected = evaluate.CLASS_BEAROFF if at_home and not contact else 0 if contact else 1
-        assert judge(core, board) == expected
-        if expected < evaluate.CLASS_BEAROFF:
-            assert position_class(board, core.code) == expected
-        seen += expected == evaluate.CLASS_BEAROFF
+        by_tables = at_home and not contact
+        c = position_class(board, core.code)
+        assert judge(core, board) == (evaluate.CLASS_BEAROFF if by_tables else c)
+        assert (c == CLASS_RACE) is not contact
+        seen += by_tables
     assert seen > 20
 
 
