@@ -221,7 +221,9 @@ def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> I
         game += 1
 
 
-def write_shards(core: GameCore, seed: int, folder: Path, count: int) -> Iterator[int]:
+def write_shards(
+    core: GameCore, seed: int, folder: Path, count: int, depth: int = 1
+) -> Iterator[int]:
     """Label at least `count` positions and write them in shards of whole games.
 
     A shard is named after the game that follows its last one, so that a later run goes on there.
@@ -231,29 +233,40 @@ def write_shards(core: GameCore, seed: int, folder: Path, count: int) -> Iterato
         seed: Seed of dice and random choices.
         folder: Where `labels-<game>.npz` go.
         count: Labels to add.
+        depth: Rolls to look ahead, 1 or 2.
 
     Yields:
         Labels made so far, after each game.
     """
     game = max((_next_game(path) for path in folder.glob("labels-*.npz")), default=0)
-    parts: list[tuple[NDArray[np.int8], NDArray[np.float32]]] = []
+    parts: list[Labels] = []
     waiting = 0
     done = 0
-    for part in label_games(core, seed, game):
+    for part in label_games(core, seed, game, depth):
         game += 1
         parts.append(part)
-        waiting += len(part[0])
-        done += len(part[0])
+        waiting += len(part.boards)
+        done += len(part.boards)
         if waiting >= _SHARD_LABELS or done >= count:
-            buffer = io.BytesIO()
-            boards, targets = zip(*parts, strict=True)
-            np.savez(buffer, boards=np.concatenate(boards), targets=np.concatenate(targets))
-            write_atomically(folder / f"labels-{game}.npz", [buffer.getvalue()])
+            _write_shard(folder / f"labels-{game}.npz", parts)
             parts = []
             waiting = 0
         yield done
         if done >= count:
             return
+
+
+def _write_shard(path: Path, games: Sequence[Labels]) -> None:
+    buffer = io.BytesIO()
+    # Turns are told apart across the games of the shard.
+    turns = [game.turns + number * _LONGEST_GAME for number, game in enumerate(games)]
+    np.savez(
+        buffer,
+        boards=np.concatenate([game.boards for game in games]),
+        targets=np.concatenate([game.targets for game in games]),
+        turns=np.concatenate(turns),
+    )
+    write_atomically(path, [buffer.getvalue()])
 
 
 def _next_game(path: Path) -> int:
@@ -262,11 +275,16 @@ def _next_game(path: Path) -> int:
 
 def read_shards(folders: Sequence[Path]) -> Labels:
     """All labels of some folders, in order of the games."""
-    boards = []
-    targets = []
+    parts = []
+    first_turn = 0
     for folder in folders:
         for path in sorted(folder.glob("labels-*.npz"), key=_next_game):
             with np.load(path) as data:
-                boards.append(data["boards"])
-                targets.append(data["targets"])
-    return Labels(np.concatenate(boards), np.concatenate(targets))
+                turns = data["turns"]
+                parts.append(Labels(data["boards"], data["targets"], turns + first_turn))
+                first_turn += int(turns.max(initial=-1)) + 1
+    return Labels(
+        np.concatenate([part.boards for part in parts]),
+        np.concatenate([part.targets for part in parts]),
+        np.concatenate([part.turns for part in parts]),
+    )

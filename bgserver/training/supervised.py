@@ -1,28 +1,65 @@
-"""Supervised refinement: gradient descent on labelled positions, warm-started or from zero."""
+"""Supervised refinement with PyTorch: gradient descent on labelled positions.
+
+The loss of a label is the cross-entropy of its five chances, plus the squared error of its
+equity, plus the squared error of the difference in equity between neighbours that are plays of
+one roll: their order decides a play, and what all of them share does not. The scout learns
+equities and differences from the same labels.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import time
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch.nn import functional
 
 from bgserver.engine.weights import RawWeights
-from bgserver.kernels._jit import kernel
-from bgserver.kernels.features import UNIT_VALUES
-from bgserver.training.td import learn_board, loss_of_board, make_memory
+from bgserver.kernels.classes import N_CLASSES
+from bgserver.kernels.features import N_UNITS, UNITS_PER_POINT
+from bgserver.kernels.network import N_OUTPUTS, SCOUT_WIDTH
+from bgserver.training.encoding import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from bgserver.training.labels import Labels
-    from bgserver.training.td import TrainingMemory
 
-__all__ = ["Epoch", "fit", "widened"]
+__all__ = ["Epoch", "FitPlan", "Networks", "fit"]
 
-_CHUNK = 20_000
+_RUN = 8  # labels that stay together in every order, so that siblings do
+_BATCHES_ENCODED = 16
+_WARM_UP_STEPS = 500
+_LAST_RATE = 0.01
+_SCOUT_SHARE = 0.2
+_SCOUT_SIBLINGS = 0.5
+_EQUITY = torch.tensor([2.0, 1.0, 1.0, -1.0, -1.0])
+
+
+@dataclass(frozen=True, slots=True)
+class FitPlan:
+    """How to fit."""
+
+    epochs: int = 6
+    """Passes over the labels."""
+    rate: float = 3e-3
+    """Highest learning rate of Adam; it rises at first and falls along a cosine to 1 % of it."""
+    batch: int = 1024
+    """Labels in a step; a multiple of 8."""
+    equity_weight: float = 1.0
+    """Weight of the squared error of equities."""
+    sibling_weight: float = 4.0
+    """Weight of the squared error of differences between siblings."""
+    held_out: int = 160_000
+    """Labels that are only measured, at most a tenth of all."""
+    seed: int = 1
+    """Seed of the order and of the choice of held-out labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,111 +69,240 @@ class Epoch:
     number: int
     """From 1."""
     rate: float
-    """Learning rate."""
+    """Learning rate at its end."""
     error: float
     """Root mean square error of the cubeless equity on the held-out labels, in points."""
+    sibling_error: float
+    """The same of differences in equity between siblings."""
+    scout_error: float
+    """The same of the scout's differences."""
+    seconds: float
+    """Time since the fit began, over all its runs."""
 
 
-@kernel
-def _fit_rows(
-    rows: NDArray[np.int64],
-    boards: NDArray[np.int8],
-    targets: NDArray[np.float32],
-    variant: int,
-    rate: np.float32,
-    weights: RawWeights,
-    unit_values: NDArray[np.float32],
-    memory: TrainingMemory,
-) -> None:
-    for index in range(len(rows)):
-        row = rows[index]
-        learn_board(boards[row], variant, targets[row], rate, weights, unit_values, memory)
+class Networks(torch.nn.Module):
+    """The networks of one game and its scout, as they are trained."""
+
+    def __init__(self, raw: RawWeights) -> None:
+        """Begin with these weights; they are copied."""
+        super().__init__()
+        width1 = raw.b1.shape[1]
+        shapes = {
+            "units": (N_CLASSES, N_UNITS, width1),
+            "scout_units": (N_UNITS, SCOUT_WIDTH),
+        }
+        for name, array in raw._asdict().items():
+            tensor = torch.from_numpy(array.copy()).reshape(shapes.get(name, array.shape))
+            setattr(self, name, torch.nn.Parameter(tensor))
+
+    def logits(self, c: int, units: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+        """The five outputs before the sigmoid, of boards of class `c`."""
+        hidden = torch.addmm(self.b1[c], units, self.units[c])
+        hidden = torch.relu(torch.addmm(hidden, dense, self.w_dense[c]))
+        hidden = torch.relu(torch.addmm(self.b2[c], hidden, self.w2[c]))
+        return torch.addmm(self.b3[c], hidden, self.w3[c])
+
+    def scout(self, units: torch.Tensor) -> torch.Tensor:
+        """The scout's estimates."""
+        hidden = torch.relu(torch.addmm(self.scout_b1, units, self.scout_units))
+        return hidden @ self.scout_w2
+
+    def raw(self) -> RawWeights:
+        """The weights as arrays."""
+        width1 = self.b1.shape[1]
+        shapes = {
+            "units": (N_CLASSES, 2, 26, UNITS_PER_POINT, width1),
+            "scout_units": (2, 26, UNITS_PER_POINT, SCOUT_WIDTH),
+        }
+        arrays = {}
+        for name in RawWeights._fields:
+            array = getattr(self, name).detach().numpy().copy()
+            arrays[name] = array.reshape(shapes.get(name, array.shape))
+        return RawWeights(**arrays)
 
 
-@kernel
-def _squared_error(
-    boards: NDArray[np.int8],
-    targets: NDArray[np.float32],
-    variant: int,
-    weights: RawWeights,
-    unit_values: NDArray[np.float32],
-    memory: TrainingMemory,
-) -> float:
-    total = 0.0
-    for row in range(len(boards)):
-        total += loss_of_board(boards[row], variant, targets[row], weights, unit_values, memory)
-    return total
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Encoded labels as tensors."""
+
+    units: torch.Tensor
+    dense: torch.Tensor
+    classes: torch.Tensor
+    targets: torch.Tensor
+    siblings: torch.Tensor
+    """[n - 1]: whether label k + 1 is a sibling of label k."""
+
+    def part(self, first: int, count: int) -> _Batch:
+        """Some labels that follow each other."""
+        rows = slice(first, first + count)
+        return _Batch(
+            self.units[rows],
+            self.dense[rows],
+            self.classes[rows],
+            self.targets[rows],
+            self.siblings[first : first + count - 1],
+        )
+
+
+def _batch(labels: Labels, runs: NDArray[np.int64], variant: int) -> _Batch:
+    """Labels of some runs of `_RUN` neighbours."""
+    rows = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
+    encoded = encode(labels.boards[rows], variant)
+    turns = labels.turns[rows]
+    siblings = turns[1:] == turns[:-1]
+    siblings[_RUN - 1 :: _RUN] = False  # neighbours only by the order of the runs
+    return _Batch(
+        torch.from_numpy(encoded.units),
+        torch.from_numpy(encoded.dense),
+        torch.from_numpy(encoded.classes),
+        torch.from_numpy(labels.targets[rows]),
+        torch.from_numpy(siblings),
+    )
+
+
+def _equity_of(chances: torch.Tensor) -> torch.Tensor:
+    return chances @ _EQUITY - 1
+
+
+def _differences(errors: torch.Tensor, siblings: torch.Tensor) -> torch.Tensor:
+    """Errors of the differences between siblings."""
+    return (errors[1:] - errors[:-1])[siblings]
+
+
+def _loss(networks: Networks, batch: _Batch, plan: FitPlan) -> torch.Tensor:
+    count = len(batch.targets)
+    equities = torch.zeros(count)
+    total = torch.zeros(())
+    for c in range(N_CLASSES):
+        rows = (batch.classes == c).nonzero()[:, 0]
+        if len(rows) == 0:
+            continue
+        outputs = networks.logits(c, batch.units[rows], batch.dense[rows])
+        total = total + functional.binary_cross_entropy_with_logits(
+            outputs, batch.targets[rows], reduction="sum"
+        )
+        equities = equities.index_put((rows,), _equity_of(torch.sigmoid(outputs)))
+    wanted = _equity_of(batch.targets)
+    errors = equities - wanted
+    scout = networks.scout(batch.units) - wanted
+    loss = total / count + plan.equity_weight * (errors**2).mean()
+    loss = loss + _SCOUT_SHARE * (scout**2).mean()
+    if bool(batch.siblings.any()):
+        loss = loss + plan.sibling_weight * (_differences(errors, batch.siblings) ** 2).mean()
+        loss = loss + _SCOUT_SIBLINGS * (_differences(scout, batch.siblings) ** 2).mean()
+    return loss
+
+
+def _measure(
+    networks: Networks, labels: Labels, runs: NDArray[np.int64], variant: int
+) -> tuple[float, float, float]:
+    """Errors of equities, of differences between siblings, and of the scout's differences."""
+    squares = np.zeros(3)
+    counts = np.zeros(3)
+    with torch.no_grad():
+        for first in range(0, len(runs), 1000):
+            batch = _batch(labels, runs[first : first + 1000], variant)
+            equities = torch.zeros(len(batch.targets))
+            for c in range(N_CLASSES):
+                rows = (batch.classes == c).nonzero()[:, 0]
+                outputs = networks.logits(c, batch.units[rows], batch.dense[rows])
+                equities[rows] = _equity_of(torch.sigmoid(outputs))
+            wanted = _equity_of(batch.targets)
+            errors = equities - wanted
+            scout = networks.scout(batch.units) - wanted
+            for index, found in enumerate(
+                (
+                    errors,
+                    _differences(errors, batch.siblings),
+                    _differences(scout, batch.siblings),
+                )
+            ):
+                squares[index] += float((found.double() ** 2).sum())
+                counts[index] += len(found)
+    error, sibling_error, scout_error = np.sqrt(squares / np.maximum(counts, 1)).tolist()
+    return error, sibling_error, scout_error
+
+
+def _rate(plan: FitPlan, step: int, total: int) -> float:
+    rise = min(1.0, (step + 1) / _WARM_UP_STEPS)
+    fall = 0.5 * (1 + math.cos(math.pi * step / total))
+    return plan.rate * rise * (fall * (1 - _LAST_RATE) + _LAST_RATE)
 
 
 def fit(
     weights: RawWeights,
     variant: int,
     labels: Labels,
-    rates: tuple[float, ...],
-    seed: int,
-    report: Callable[[Epoch], None] | None = None,
-) -> None:
-    """Fit `weights` in place to the labels, one epoch for each learning rate.
+    plan: FitPlan,
+    checkpoint: Path | None = None,
+    report: Callable[[Epoch, RawWeights], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> RawWeights:
+    """Fit weights to labels.
 
     Args:
-        weights: Changed.
+        weights: To begin with; not changed.
         variant: The game, as the kernels' code.
-        labels: The last fiftieth is held out and only measured.
-        rates: Learning rates.
-        seed: Seed of the order.
-        report: Told of each epoch.
+        labels: Labels; some are held out.
+        plan: How to fit.
+        checkpoint: Written after each epoch; a fit with the same plan and as many labels goes on
+            from it, to the same bits as one that was never interrupted.
+        report: Told of each epoch, with its weights.
+        progress: Told (steps done, steps in all).
+
+    Returns:
+        The fitted weights.
     """
-    count = len(labels.boards)
-    held_out = count - count // 50
-    memory = make_memory(weights.b1.shape[1], weights.b2.shape[1])
-    rng = np.random.default_rng(seed)
-    units = UNIT_VALUES[variant]
-    for number, rate in enumerate(rates, start=1):
-        order = rng.permutation(held_out)
-        for first in range(0, held_out, _CHUNK):
-            rows = order[first : first + _CHUNK]
-            _fit_rows(
-                rows,
-                labels.boards,
-                labels.targets,
-                variant,
-                np.float32(rate),
-                weights,
-                units,
-                memory,
-            )
+    torch.set_flush_denormal(True)  # small gradients would slow everything down
+    n_runs = len(labels.boards) // _RUN
+    order = np.random.default_rng(plan.seed).permutation(n_runs)
+    n_held_out = min(plan.held_out // _RUN, n_runs // 10)
+    held_out, learned = order[:n_held_out], order[n_held_out:]
+    batch_runs = min(plan.batch // _RUN, len(learned))
+    steps_per_epoch = len(learned) // batch_runs
+    total = steps_per_epoch * plan.epochs
+    networks = Networks(weights)
+    optimizer = torch.optim.Adam(networks.parameters(), lr=plan.rate)
+    identity = {**asdict(plan), "labels": len(labels.boards), "variant": variant}
+    first_epoch = 1
+    spent = 0.0
+    if checkpoint is not None and checkpoint.exists():
+        kept = torch.load(checkpoint, weights_only=True)
+        if kept["identity"] == identity:
+            networks.load_state_dict(kept["networks"])
+            optimizer.load_state_dict(kept["optimizer"])
+            first_epoch, spent = kept["epoch"] + 1, kept["seconds"]
+    began = time.monotonic() - spent
+    for epoch in range(first_epoch, plan.epochs + 1):
+        shuffled = np.random.default_rng((plan.seed, epoch)).permutation(learned)
+        step = (epoch - 1) * steps_per_epoch
+        ahead = _BATCHES_ENCODED * batch_runs
+        for first in range(0, steps_per_epoch * batch_runs, ahead):
+            runs = shuffled[first : min(first + ahead, steps_per_epoch * batch_runs)]
+            encoded = _batch(labels, runs, variant)
+            for at in range(0, len(runs) * _RUN, batch_runs * _RUN):
+                for group in optimizer.param_groups:
+                    group["lr"] = _rate(plan, step, total)
+                optimizer.zero_grad(set_to_none=True)
+                _loss(networks, encoded.part(at, batch_runs * _RUN), plan).backward()
+                optimizer.step()
+                step += 1
+            if progress is not None:
+                progress(step, total)
+        seconds = time.monotonic() - began
+        errors = _measure(networks, labels, held_out, variant)
+        if checkpoint is not None:
+            part = checkpoint.with_suffix(".part")
+            state = {
+                "identity": identity,
+                "networks": networks.state_dict(),
+                "optimizer": optimizer.state_dict(),
+                "epoch": epoch,
+                "seconds": seconds,
+            }
+            torch.save(state, part)
+            part.replace(checkpoint)
         if report is not None:
-            rest = slice(held_out, count)
-            error = _squared_error(
-                labels.boards[rest], labels.targets[rest], variant, weights, units, memory
-            )
-            report(Epoch(number, rate, float(np.sqrt(error / max(1, count - held_out)))))
-
-
-def widened(raw: RawWeights, units: int, seed: int) -> RawWeights:
-    """A copy with more units in the first layer that computes exactly the same.
-
-    The new units have random inputs and no outputs yet.
-
-    Args:
-        raw: Not changed.
-        units: How many to add; 0 only copies.
-        seed: Seed of the new inputs.
-    """
-    rng = np.random.default_rng(seed)
-
-    def grown(array: NDArray[np.float32]) -> NDArray[np.float32]:
-        shape = (*array.shape[:-1], units)
-        new = (rng.standard_normal(shape) * float(array.std())).astype(np.float32)
-        return np.ascontiguousarray(np.concatenate([array, new], axis=-1))
-
-    classes, _, width2 = raw.w2.shape
-    return RawWeights(
-        units=grown(raw.units),
-        w_dense=grown(raw.w_dense),
-        b1=np.concatenate([raw.b1, np.zeros((classes, units), np.float32)], axis=1),
-        w2=np.concatenate([raw.w2, np.zeros((classes, units, width2), np.float32)], axis=1),
-        b2=raw.b2.copy(),
-        w3=raw.w3.copy(),
-        b3=raw.b3.copy(),
-    )
+            rate = _rate(plan, step - 1, total)
+            report(Epoch(epoch, rate, *errors, seconds=seconds), networks.raw())
+    return networks.raw()

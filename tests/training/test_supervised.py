@@ -1,104 +1,105 @@
-"""Labels by look-ahead and the fit to them."""
+"""The supervised fit with PyTorch; an extra, so these tests have a marker of their own."""
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from bgserver.engine.lookahead import look_ahead
 from bgserver.engine.position import Variant
-from bgserver.engine.work import run
-from bgserver.training.labels import Labels, label_games, read_shards, write_shards
-from bgserver.training.supervised import Epoch, fit, widened
+from bgserver.engine.weights import RawWeights, Weights
+from bgserver.kernels import evaluate, network
+from bgserver.training.encoding import encode
 from bgserver.training.td import initial_weights
-from tests import naive
+from tests.training.test_labels import labels_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bgserver.engine.evaluator import Engine
+    from bgserver.training.labels import Labels
+    from bgserver.training.supervised import Epoch
 
+pytestmark = pytest.mark.train
 BOTH = pytest.mark.parametrize("variant", list(Variant))
 
 
-def labels_of(engine: Engine, variant: Variant, games: int, first_game: int = 0) -> Labels:
-    core = engine.core(variant)
-    parts = list(itertools.islice(label_games(core, 3, first_game), games))
-    return Labels(
-        np.concatenate([boards for boards, _ in parts]),
-        np.concatenate([targets for _, targets in parts]),
+def fitted(
+    labels: Labels, variant: int, epochs: int, checkpoint: Path | None = None
+) -> tuple[RawWeights, list[Epoch]]:
+    """A small network fitted from the same random weights."""
+    from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415 -- an optional extra
+
+    told: list[Epoch] = []
+    plan = FitPlan(epochs=epochs, batch=256, held_out=400)
+    weights = fit(
+        initial_weights(32, 32, 1),
+        variant,
+        labels,
+        plan,
+        checkpoint,
+        lambda epoch, _: told.append(replace(epoch, seconds=0)),
     )
+    return weights, told
 
 
-@BOTH
-def test_labels_are_the_teacher_one_roll_ahead(engine: Engine, variant: Variant) -> None:
-    core = engine.core(variant)
-    labels = labels_of(engine, variant, 2)
-    assert len(labels.boards) > 100
-    for row in range(0, len(labels.boards), 10):
-        board = labels.boards[row]
-        assert naive.faults(board.tolist(), variant.value) == []
-        assert not naive.is_over(board.tolist())
-        expected = run(look_ahead(board, 1, core.code, core.evaluator, core.threads))
-        np.testing.assert_allclose(labels.targets[row], expected, atol=1e-6)
-
-
-@BOTH
-def test_a_game_always_has_the_same_labels(engine: Engine, variant: Variant) -> None:
-    """So that games can be labelled by many processes, each its own range."""
-    both = labels_of(engine, variant, 2, first_game=7)
-    first, second = (labels_of(engine, variant, 1, first_game=game) for game in (7, 8))
-    np.testing.assert_array_equal(both.boards, np.concatenate([first.boards, second.boards]))
-    np.testing.assert_array_equal(both.targets, np.concatenate([first.targets, second.targets]))
+def assert_same_bits(first: RawWeights, second: RawWeights) -> None:
+    for name, array in first._asdict().items():
+        np.testing.assert_array_equal(getattr(second, name), array, err_msg=name)
 
 
 @BOTH
 def test_fitting_brings_a_network_nearer_to_its_labels(engine: Engine, variant: Variant) -> None:
     core = engine.core(variant)
-    labels = labels_of(engine, variant, 20 if variant is Variant.BACKGAMMON else 8)
-    results = []
-    for _ in range(2):
-        weights = initial_weights(16, 8, 1)
-        epochs: list[Epoch] = []
-        fit(weights, core.code, labels, (0.02, 0.02, 0.01, 0.005), 1, epochs.append)
-        assert [(epoch.number, epoch.rate) for epoch in epochs] == [
-            (1, 0.02),
-            (2, 0.02),
-            (3, 0.01),
-            (4, 0.005),
-        ]
-        assert epochs[-1].error < epochs[0].error
-        assert epochs[-1].error < 0.5  # a network that knows nothing is about one point off
-        results.append((weights, epochs))
-    for name, array in results[0][0]._asdict().items():  # the same bits again
-        np.testing.assert_array_equal(getattr(results[1][0], name), array)
-    assert results[0][1] == results[1][1]
+    labels = labels_of(engine, variant, 30)
+    weights, epochs = fitted(labels, core.code, 12)
+    assert [epoch.number for epoch in epochs] == list(range(1, 13))
+    assert epochs[-1].error < epochs[0].error
+    assert epochs[-1].error < 0.5  # a network that knows nothing is about one point off
+    again, epochs_again = fitted(labels, core.code, 12)
+    assert_same_bits(weights, again)
+    assert epochs == epochs_again
 
 
-def test_shards_go_on_where_the_last_run_ended(engine: Engine, tmp_path: Path) -> None:
-    core = engine.core(Variant.BACKGAMMON)
-    first = list(write_shards(core, 3, tmp_path, 200))
-    second = list(write_shards(core, 3, tmp_path, 100))
-    labels = read_shards([tmp_path])
-    assert len(labels.boards) == first[-1] + second[-1]
-    assert first[-1] >= 200
-    assert second[-1] >= 100
-    games = len(first) + len(second)
-    np.testing.assert_array_equal(
-        labels.boards, labels_of(engine, Variant.BACKGAMMON, games).boards
-    )
+def test_an_interrupted_fit_goes_on_to_the_same_bits(engine: Engine, tmp_path: Path) -> None:
+    from bgserver.training import supervised  # noqa: PLC0415 -- an optional extra
+
+    labels = labels_of(engine, Variant.BACKGAMMON, 6)
+    whole, epochs = fitted(labels, 0, 3)
+    checkpoint = tmp_path / "checkpoint"
+    plan = supervised.FitPlan(epochs=3, batch=256, held_out=400)
+
+    def stop(epoch: Epoch, _: RawWeights) -> None:
+        if epoch.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        supervised.fit(initial_weights(32, 32, 1), 0, labels, plan, checkpoint, stop)
+    rest, epochs_left = fitted(labels, 0, 3, checkpoint)
+    assert_same_bits(whole, rest)
+    assert epochs_left == epochs[2:]
 
 
-def test_a_widened_network_computes_the_same(engine: Engine) -> None:
-    raw = initial_weights(16, 8, 1)
-    wide = widened(raw, 8, 2)
-    assert wide.b1.shape[1] == 24
-    labels = labels_of(engine, Variant.BACKGAMMON, 1)
-    errors: list[float] = []
-    for weights in (raw, wide):
-        fit(weights, 0, labels, (0.0,), 1, lambda epoch: errors.append(epoch.error))
-    assert errors[0] == pytest.approx(errors[1], rel=1e-5)
-    assert errors[0] > 0
+@BOTH
+def test_what_is_trained_is_what_the_engine_evaluates(engine: Engine, variant: Variant) -> None:
+    import torch  # noqa: PLC0415 -- an optional extra
+
+    from bgserver.training.supervised import Networks  # noqa: PLC0415 -- the same
+
+    core = engine.core(variant)
+    labels = labels_of(engine, variant, 2)
+    encoded = encode(labels.boards, core.code)
+    module = Networks(core.weights.raw)
+    scratch = network.make_scratch(core.evaluator.networks)
+    found = np.zeros(5, dtype=np.float32)
+    for row in range(0, len(labels.boards), 7):
+        units = torch.from_numpy(encoded.units[row : row + 1])
+        dense = torch.from_numpy(encoded.dense[row : row + 1])
+        logits = module.logits(int(encoded.classes[row]), units, dense)
+        evaluate.evaluate_board(labels.boards[row], core.code, core.evaluator, scratch, found)
+        expected = torch.sigmoid(logits)[0, 0].item()
+        assert found[0] == pytest.approx(expected, abs=1e-5)
+    assert_same_bits(core.weights.raw, module.raw())
+    assert Weights(variant, "", "", module.raw()).networks()

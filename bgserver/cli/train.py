@@ -1,0 +1,114 @@
+"""`bgserver train`: the commands that made the packaged weights.
+
+First `self-play` from zero and `export` its weights; then rounds of teacher and student: `label`
+positions with the present weights, `fit` new ones to the labels. Everything can be interrupted
+and goes on where it stopped.
+"""
+
+# ruff: noqa: PLC0415
+# Numba, PyTorch and matplotlib take seconds to load; they are imported when a command needs them.
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
+from typing import Annotated
+
+import typer
+
+from bgserver.engine.position import Variant  # noqa: TC001 -- the same
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Make weights from zero.")
+
+_NEEDS_EXTRA = "this needs PyTorch and matplotlib: pip install 'bgserver[train]'"
+
+
+@app.command("self-play")
+def self_play(
+    variant: Annotated[Variant, typer.Option(help="The game to learn.")],
+    folder: Annotated[Path, typer.Option(help="Holds checkpoint and log; resumed if it exists.")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights and dice.")] = 1,
+    scale: Annotated[float, typer.Option(min=0, help="Factor on the games of the schedule.")] = 1.0,
+) -> None:
+    """Learn by TD(0) self-play; an interrupted run goes on from its last checkpoint."""
+    from bgserver.training.commands import learn_by_self_play
+
+    learn_by_self_play(variant, folder, seed=seed, scale=scale)
+
+
+@app.command()
+def export(
+    variant: Annotated[Variant, typer.Option(help="The game of the checkpoint.")],
+    folder: Annotated[Path, typer.Option(help="Where self-play kept its checkpoint.")],
+    out: Annotated[Path, typer.Option(help="The weights file to write.")],
+    version: Annotated[str, typer.Option(help="Version of the weights.")],
+) -> None:
+    """Write a weights file from a checkpoint of self-play."""
+    from bgserver.training.commands import export_weights
+
+    export_weights(variant, folder, out, version)
+
+
+@app.command()
+def label(
+    weights: Annotated[Path, typer.Option(help="Weights file of the teacher.")],
+    variant: Annotated[Variant, typer.Option(help="The game.")],
+    folder: Annotated[Path, typer.Option(help="Holds the shards; new ones go on from the last.")],
+    count: Annotated[int, typer.Option(min=1, help="Labels to add.")] = 1_000_000,
+    depth: Annotated[int, typer.Option(min=1, max=2, help="Rolls to look ahead.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of dice and random choices.")] = 101,
+) -> None:
+    """Play games and label their decisions by looking one or two rolls ahead."""
+    from bgserver.training.commands import label_positions
+
+    label_positions(weights, variant, folder, count=count, depth=depth, seed=seed)
+
+
+@app.command()
+def fit(
+    variant: Annotated[Variant, typer.Option(help="The game.")],
+    folder: Annotated[list[Path], typer.Option(help="Folder with shards; may be repeated.")],
+    out: Annotated[Path, typer.Option(help="Weights file to write after each epoch.")],
+    version: Annotated[str, typer.Option(help="Version of the new weights.")],
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights file to begin with; random without one.")
+    ] = None,
+    width: Annotated[int, typer.Option(min=32, help="First layer if begun at random.")] = 256,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the labels.")] = 6,
+    rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = 3e-3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of order and random weights.")] = 1,
+) -> None:
+    """Fit weights to labels with PyTorch; an interrupted fit goes on after its last epoch.
+
+    Beside the weights file stand its checkpoint (.checkpoint) and its log (.jsonl).
+    """
+    from bgserver.training.commands import fit_weights
+
+    try:
+        fit_weights(
+            variant,
+            folder,
+            out,
+            version,
+            weights=weights,
+            width=width,
+            epochs=epochs,
+            rate=rate,
+            seed=seed,
+        )
+    except ImportError as error:
+        raise typer.BadParameter(_NEEDS_EXTRA) from error
+
+
+@app.command()
+def curves(
+    logs: Annotated[list[Path], typer.Argument(help="Logs (.jsonl) of fits, in order.")],
+    out: Annotated[Path, typer.Option(help="PNG file to write.")],
+) -> None:
+    """Draw the learning curves of fits: errors on held-out labels by epoch."""
+    try:
+        from bgserver.training.curves import draw_curves
+    except ImportError as error:
+        raise typer.BadParameter(_NEEDS_EXTRA) from error
+    draw_curves(logs, out)

@@ -1,0 +1,110 @@
+"""What the commands of `bgserver train` do, with their progress bars."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from rich.progress import Progress, TextColumn, TimeRemainingColumn
+
+from bgserver.engine.bearoff import load_bearoff
+from bgserver.engine.evaluator import GameCore
+from bgserver.engine.plays import variant_code
+from bgserver.engine.weights import RawWeights, Weights, load_weights, save_weights
+from bgserver.training.labels import read_shards, write_shards
+from bgserver.training.self_play import SCHEDULES, SelfPlayPlan, load_checkpoint, run_self_play
+from bgserver.training.td import initial_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bgserver.engine.position import Variant
+    from bgserver.training.supervised import Epoch
+
+__all__ = ["export_weights", "fit_weights", "label_positions", "learn_by_self_play"]
+
+_SECOND_LAYER = 32
+
+
+def _bar(unit: str) -> Progress:
+    columns = (*Progress.get_default_columns()[:-1], TextColumn("{task.completed:,} " + unit))
+    return Progress(*columns, TimeRemainingColumn())
+
+
+def learn_by_self_play(variant: Variant, folder: Path, *, seed: int, scale: float) -> None:
+    """Run the schedule of a game, its numbers of games times `scale`."""
+    schedule = tuple((round(games * scale), rate) for games, rate in SCHEDULES[variant])
+    plan = SelfPlayPlan(variant, schedule, seed=seed)
+    with _bar("games") as bar:
+        task = bar.add_task("self-play", total=plan.total_games)
+        run_self_play(plan, folder, lambda done, _: bar.update(task, completed=done))
+
+
+def export_weights(variant: Variant, folder: Path, out: Path, version: str) -> None:
+    """Write a weights file from a checkpoint of self-play."""
+    raw, games, _ = load_checkpoint(folder / "checkpoint.npz")
+    save_weights(out, Weights(variant, version, f"TD(0) self-play, {games:,} games", raw))
+
+
+def label_positions(
+    weights: Path, variant: Variant, folder: Path, *, count: int, depth: int, seed: int
+) -> None:
+    """Add shards of labels to a folder."""
+    core = GameCore(load_weights(weights, variant), load_bearoff())
+    folder.mkdir(parents=True, exist_ok=True)
+    with _bar("labels") as bar:
+        task = bar.add_task("labels", total=count)
+        for done in write_shards(core, seed, folder, count, depth):
+            bar.update(task, completed=done)
+
+
+def fit_weights(
+    variant: Variant,
+    folders: Sequence[Path],
+    out: Path,
+    version: str,
+    *,
+    weights: Path | None,
+    width: int,
+    epochs: int,
+    rate: float,
+    seed: int,
+) -> None:
+    """Fit weights to labels; weights, checkpoint and log are written after each epoch.
+
+    Raises:
+        ImportError: PyTorch is not installed.
+    """
+    # PyTorch is an extra of its own.
+    from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415
+
+    labels = read_shards(folders)
+    start = initial_weights(width, _SECOND_LAYER, seed)
+    origin = "random weights"
+    if weights is not None:
+        loaded = load_weights(weights, variant)
+        start, origin = loaded.raw, loaded.origin
+    origin = f"{origin}; fitted to {len(labels.boards):,} labels by look-ahead"
+    with _bar("steps") as bar, out.with_suffix(".jsonl").open("a", encoding="utf-8") as log:
+        task = bar.add_task("fit", total=None)
+
+        def report(epoch: Epoch, raw: RawWeights) -> None:
+            save_weights(out, Weights(variant, version, origin, raw))
+            log.write(json.dumps({**asdict(epoch), "labels": len(labels.boards)}) + "\n")
+            log.flush()
+            bar.console.print(
+                f"epoch {epoch.number}  error {epoch.error:.5f}  between siblings "
+                f"{epoch.sibling_error:.5f}  scout {epoch.scout_error:.5f}"
+            )
+
+        fit(
+            start,
+            variant_code(variant),
+            labels,
+            FitPlan(epochs=epochs, rate=rate, seed=seed),
+            out.with_suffix(".checkpoint"),
+            report,
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
