@@ -87,7 +87,7 @@ class Weights:
             b3=_padded(raw.b3),
             scout=Scout(
                 table=fold_units(raw.scout_units[None], self.variant),
-                b1=raw.scout_b1,
+                b1=raw.scout_b1[None],
                 w2=raw.scout_w2,
             ),
         )

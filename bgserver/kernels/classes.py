@@ -35,20 +35,19 @@ OPENING_HEAD = 7
 
 @kernel
 def _backgammon_class(board: NDArray[np.int8]) -> int:
-    own_back = 25 if board[25] > 0 else 0
-    opponent_front = 0 if board[0] < 0 else 25  # its rearmost checker, in the own numbering
-    own_active = board[25]
-    opponent_active = -board[0]
-    for point in range(1, 25):
-        count = board[point]
-        if count > 0:
-            own_back = max(own_back, point)
-            if point >= 3:
-                own_active += count
-        elif count < 0:
-            opponent_front = min(opponent_front, point)
-            if point <= 22:
-                opponent_active -= count
+    # Without branches, so that the loop is vectorised: this is asked of every board.
+    own_back = 0
+    opponent_front = 25  # its rearmost checker, in the own numbering
+    own_active = 0
+    opponent_active = 0
+    for point in range(26):
+        count = int(board[point])
+        own = max(count, 0)
+        opponent = max(-count, 0)
+        own_back = max(own_back, point if count > 0 else 0)
+        opponent_front = min(opponent_front, point if count < 0 else 25)
+        own_active += own if point >= 3 else 0
+        opponent_active += opponent if point <= 22 else 0
     if own_back < opponent_front:
         return CLASS_RACE
     return CLASS_PHASE if min(own_active, opponent_active) <= CRASHED_ACTIVE else CLASS_CONTACT

@@ -136,7 +136,7 @@ def _evaluate(
         out: float32[>= count, 5], written: chances of the player who has just moved.
     """
     networks = evaluator.networks
-    table, parent_sums = networks.table, scratch.parent
+    table, biases, parent_sums = networks.table, networks.b1, scratch.parent
     board, facts, dense = scratch.board, scratch.facts, scratch.dense
     hidden1, kept = scratch.hidden1, scratch.boards
     waiting, n_waiting = scratch.waiting, scratch.n_waiting
@@ -157,10 +157,10 @@ def _evaluate(
                 continue
         place = n_waiting[c]
         if not has_parent:
-            accumulate(board, variant, table, c, hidden1, c, place)
+            accumulate(board, variant, table, biases, c, hidden1, c, place)
         else:
             if not scratch.parent_ready[c]:
-                accumulate(parent, variant, table, c, parent_sums, 0, c)
+                accumulate(parent, variant, table, biases, c, parent_sums, 0, c)
                 scratch.parent_ready[c] = True
             update(board, parent, variant, table, parent_sums, hidden1, c, place)
         dense_features(board, variant, facts)

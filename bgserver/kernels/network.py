@@ -26,7 +26,7 @@ from bgserver.kernels.bits import changed_points, highest_bit
 from bgserver.kernels.classes import CLASS_RACE
 from bgserver.kernels.features import N_DENSE
 from bgserver.kernels.moves import BACKGAMMON
-from bgserver.kernels.vectors import ROWS, add_product
+from bgserver.kernels.vectors import ROWS, add_product_relu, product_plain, product_relu
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class Scout(NamedTuple):
     table: NDArray[np.float32]
     """[1, 2, 26, 16, SCOUT_WIDTH]: as `Networks.table`."""
     b1: NDArray[np.float32]
-    """[SCOUT_WIDTH]."""
+    """[1, SCOUT_WIDTH]."""
     w2: NDArray[np.float32]
     """[SCOUT_WIDTH]."""
 
@@ -111,7 +111,7 @@ class NetworkScratch(NamedTuple):
     parent_ready: NDArray[np.bool_]
     """[c]: whether it is filled."""
     hidden1: NDArray[np.float32]
-    """[c, BLOCK, width1]: the sums of table rows of the boards that wait, by class."""
+    """[c, BLOCK, width1]: biases and sums of table rows of the boards that wait, by class."""
     hidden2: NDArray[np.float32]
     """[BLOCK, width2]."""
     dense: NDArray[np.float32]
@@ -222,17 +222,19 @@ def accumulate(
     board: NDArray[np.int8],
     variant: int,
     table: NDArray[np.float32],
+    biases: NDArray[np.float32],
     c: int,
     out: NDArray[np.float32],
     at: int,
     place: int,
 ) -> None:
-    """Write the sum of a board's table rows.
+    """Write the biases plus the sum of a board's table rows.
 
     Args:
         board: int8[26], read only.
         variant: The game.
         table: float32[c, 2, 26, 16, width1].
+        biases: float32[c, width1].
         c: Position class.
         out: float32[n, m, width1]; `out[at, place]` is written.
         at: First index.
@@ -240,7 +242,7 @@ def accumulate(
     """
     width = out.shape[2]
     for j in range(width):
-        out[at, place, j] = 0
+        out[at, place, j] = biases[c, j]
     for point in range(26):
         count = board[point]
         if count > 0:
@@ -304,7 +306,7 @@ def forward(c: int, networks: Networks, scratch: NetworkScratch) -> None:
     Args:
         c: Position class.
         networks: The networks.
-        scratch: `hidden1[c]` holds the sums of table rows and `dense[c]` the features; both
+        scratch: `hidden1[c]` holds what `update` wrote and `dense[c]` the features; both
             layers' activations and `outputs` are written.
     """
     hidden1, hidden2, last = scratch.hidden1, scratch.hidden2, scratch.last
@@ -312,38 +314,49 @@ def forward(c: int, networks: Networks, scratch: NetworkScratch) -> None:
     outputs = scratch.outputs
     width1 = hidden1.shape[2]
     width2 = hidden2.shape[1]
-    zero = np.float32(0)
-    for place in range(BLOCK):
-        for j in range(width1):
-            hidden1[c, place, j] += bias1[c, j]
-        for k in range(width2):
-            hidden2[place, k] = bias2[c, k]
-        for o in range(OUTPUT_COLUMNS):
-            last[place, o] = bias3[c, o]
-    block = BLOCK * c
-    add_product(
+    at = BLOCK * c
+    w_dense_at = c * N_DENSE * width1
+    add_product_relu(
         scratch.dense,
-        block * N_DENSE,
+        at * N_DENSE,
         N_DENSE,
         networks.w_dense,
-        c * N_DENSE * width1,
+        w_dense_at,
         N_DENSE,
+        bias1,
+        c * width1,
         hidden1,
-        block * width1,
+        at * width1,
         width1,
     )
-    for place in range(BLOCK):
-        for j in range(width1):
-            hidden1[c, place, j] = max(hidden1[c, place, j], zero)
     w2_at = c * width1 * width2
-    add_product(
-        hidden1, block * width1, width1, networks.w2, w2_at, width1, hidden2, 0, width2
+    product_relu(
+        hidden1,
+        at * width1,
+        width1,
+        networks.w2,
+        w2_at,
+        width1,
+        bias2,
+        c * width2,
+        hidden2,
+        0,
+        width2,
     )
-    for place in range(BLOCK):
-        for k in range(width2):
-            hidden2[place, k] = max(hidden2[place, k], zero)
     w3_at = c * width2 * OUTPUT_COLUMNS
-    add_product(hidden2, 0, width2, networks.w3, w3_at, width2, last, 0, OUTPUT_COLUMNS)
+    product_plain(
+        hidden2,
+        0,
+        width2,
+        networks.w3,
+        w3_at,
+        width2,
+        bias3,
+        c * OUTPUT_COLUMNS,
+        last,
+        0,
+        OUTPUT_COLUMNS,
+    )
     for place in range(BLOCK):
         for o in range(N_OUTPUTS):
             outputs[place, o] = 1 / (1 + np.exp(-last[place, o]))

@@ -24,7 +24,7 @@ __all__ = ["begin_scouting", "choose_promising"]
 
 _ONE = np.uint64(1)
 _FINISHED = np.float32(1e6)
-_TAKEN = np.float32(-1e6)
+_TAKEN = np.float32(-1e9)
 _LAST_CHECKERS = 4  # a play can end the game only with so few left
 
 
@@ -33,9 +33,7 @@ def begin_scouting(
     parent: NDArray[np.int8], variant: int, scout: Scout, scratch: NetworkScratch
 ) -> None:
     """Prepare `scratch.scout_sums` for plays from `parent`."""
-    accumulate(parent, variant, scout.table, 0, scratch.scout_sums, 0, 0)
-    for j in range(SCOUT_WIDTH):
-        scratch.scout_sums[0, 0, j] += scout.b1[j]
+    accumulate(parent, variant, scout.table, scout.b1, 0, scratch.scout_sums, 0, 0)
 
 
 @vector_kernel
@@ -94,6 +92,7 @@ def choose_promising(
     boards: NDArray[np.int8],
     count: int,
     most: int,
+    window: np.float32,
     parent: NDArray[np.int8],
     variant: int,
     scout: Scout,
@@ -107,6 +106,7 @@ def choose_promising(
         boards: int8[>= count, 26], read only: boards after the plays from `parent`.
         count: How many.
         most: How many to choose at most.
+        window: Most that an estimate may be below the best one, in points.
         parent: int8[26]; `begin_scouting` has been called for it.
         variant: The game.
         scout: The scout.
@@ -117,10 +117,9 @@ def choose_promising(
     Returns:
         The number of plays chosen.
     """
-    if count <= most:
-        for row in range(count):
-            chosen[row] = row
-        return count
+    if count == 1:
+        chosen[0] = 0
+        return 1
     own = 0
     for point in range(1, 26):
         own += max(int(parent[point]), 0)
@@ -140,11 +139,16 @@ def choose_promising(
         for row in range(count):
             if game_outcome(boards[row], variant) > 0:
                 scores[row] = _FINISHED
-    for place in range(most):
+    limit = _TAKEN
+    for place in range(min(most, count)):
         best = 0
         for row in range(1, count):
             if scores[row] > scores[best]:
                 best = row
+        if scores[best] < limit:
+            return place
+        if place == 0:
+            limit = scores[best] - window
         chosen[place] = best
         scores[best] = _TAKEN
-    return most
+    return min(most, count)

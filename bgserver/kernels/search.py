@@ -52,8 +52,10 @@ __all__ = [
 ]
 
 N_ROLLS = 21
-PROMISING = 4
-"""Replies to one roll that go through the full network."""
+PROMISING = 8
+"""Replies to one roll that go through the full network, at most."""
+PROMISING_WINDOW = np.float32(0.15)
+"""Points that the scout's estimate of such a reply may be below its best one."""
 
 _CACHE_SLOTS = 8192
 
@@ -209,6 +211,7 @@ def best_replies(
             boards,
             count,
             PROMISING,
+            PROMISING_WINDOW,
             turned,
             variant,
             scout,

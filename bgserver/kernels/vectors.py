@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["COLUMNS", "ROWS", "add_product"]
+__all__ = ["COLUMNS", "ROWS", "add_product_relu", "product_plain", "product_relu"]
 
 ROWS = 4
 """Rows that are multiplied together."""
@@ -40,90 +40,117 @@ def _load(builder: Any, pointer: Any, vector: Any) -> Any:
     return value
 
 
-@intrinsic
-def add_product(
-    typing_context: Any,
-    x: Any,
-    x_at: Any,
-    x_stride: Any,
-    w: Any,
-    w_at: Any,
-    n_inputs: Any,
-    out: Any,
-    out_at: Any,
-    width: Any,
-) -> _Typed:
-    """Add x @ w to out, for four rows.
+def _vector_function(builder: Any, vector: Any, name: str, arguments: int) -> Any:
+    """An LLVM function of vectors."""
+    signature = ir.FunctionType(vector, [vector] * arguments)
+    return cgutils.get_or_insert_function(
+        builder.module, signature, f"llvm.{name}.v{_LANES}f32"
+    )
 
-    Nothing is checked: the caller answers for shapes and contiguous float32 arrays.
+
+def _spread(builder: Any, value: Any, vector: Any) -> Any:
+    """A vector of equal values."""
+    first = builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0))
+    zeros = ir.VectorType(ir.IntType(32), _LANES)([0] * _LANES)
+    return builder.shuffle_vector(first, vector(ir.Undefined), zeros)
+
+
+def _row_product(sums_in_out: bool, relu: bool) -> Any:
+    """Make the intrinsic for one kind of layer.
 
     Args:
-        typing_context: Numba's.
-        x: Array that holds the four rows of inputs.
-        x_at: Where the first row begins, in elements of the flat array.
-        x_stride: Elements from one row to the next.
-        w: Array that holds the matrix [n_inputs, width].
-        w_at: Where it begins.
-        n_inputs: Inputs.
-        out: Array that holds the four rows of sums.
-        out_at: Where the first row begins; the next follow at once.
-        width: Columns; a multiple of `COLUMNS`.
+        sums_in_out: Sums begin with what `out` holds; otherwise with the biases.
+        relu: Negative sums become 0 in the end.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        x, x_at, x_stride, w, w_at, n_inputs, out, out_at, width = arguments
-        x_type, w_type, out_type = signature.args[0], signature.args[3], signature.args[6]
-        x_data = builder.gep(_pointer(context, builder, x_type, x), [x_at])
-        w_data = builder.gep(_pointer(context, builder, w_type, w), [w_at])
-        out_data = builder.gep(_pointer(context, builder, out_type, out), [out_at])
-        scalar = ir.FloatType()
-        vector = ir.VectorType(scalar, _LANES)
-        index = ir.IntType(64)
-        fuse = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{_LANES}f32"
-        )
-        sums = [
-            [cgutils.alloca_once(builder, vector) for _ in range(COLUMNS // _LANES)]
-            for _ in range(ROWS)
-        ]
+    @intrinsic
+    def product(
+        typing_context: Any,
+        x: Any,
+        x_at: Any,
+        x_stride: Any,
+        w: Any,
+        w_at: Any,
+        n_inputs: Any,
+        biases: Any,
+        biases_at: Any,
+        out: Any,
+        out_at: Any,
+        width: Any,
+    ) -> _Typed:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            x, x_at, x_stride, w, w_at, n_inputs, biases, biases_at, out, out_at, width = arguments
+            x_type, w_type, biases_type, out_type = (signature.args[k] for k in (0, 3, 6, 8))
+            x_data = builder.gep(_pointer(context, builder, x_type, x), [x_at])
+            w_data = builder.gep(_pointer(context, builder, w_type, w), [w_at])
+            bias_data = builder.gep(_pointer(context, builder, biases_type, biases), [biases_at])
+            out_data = builder.gep(_pointer(context, builder, out_type, out), [out_at])
+            vector = ir.VectorType(ir.FloatType(), _LANES)
+            index = ir.IntType(64)
+            fuse = _vector_function(builder, vector, "fmuladd", 3)
+            greater = _vector_function(builder, vector, "maxnum", 2)
+            parts = range(COLUMNS // _LANES)
+            sums = [[cgutils.alloca_once(builder, vector) for _ in parts] for _ in range(ROWS)]
 
-        def sum_pointer(row: int, part: int, column: Any) -> Any:
-            at = builder.add(builder.mul(width, index(row)), column)
-            return builder.gep(out_data, [builder.add(at, index(part * _LANES))])
+            def place_of(row: int, part: int, column: Any) -> Any:
+                at = builder.add(builder.mul(width, index(row)), column)
+                return builder.gep(out_data, [builder.add(at, index(part * _LANES))])
 
-        with cgutils.for_range_slice(builder, index(0), width, index(COLUMNS)) as (column, _):
-            for row in range(ROWS):
-                for part, place in enumerate(sums[row]):
-                    builder.store(_load(builder, sum_pointer(row, part, column), vector), place)
-            with cgutils.for_range(builder, n_inputs) as loop:
-                line = builder.gep(w_data, [builder.add(builder.mul(loop.index, width), column)])
-                weights = [
-                    _load(builder, builder.gep(line, [index(part * _LANES)]), vector)
-                    for part in range(COLUMNS // _LANES)
-                ]
+            with cgutils.for_range_slice(builder, index(0), width, index(COLUMNS)) as (column, _):
                 for row in range(ROWS):
-                    at = builder.add(builder.mul(x_stride, index(row)), loop.index)
-                    value = builder.load(builder.gep(x_data, [at]))
-                    spread = builder.shuffle_vector(
-                        builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0)),
-                        vector(ir.Undefined),
-                        ir.VectorType(ir.IntType(32), _LANES)([0] * _LANES),
-                    )
-                    for place, weight in zip(sums[row], weights, strict=True):
-                        total = builder.call(fuse, [spread, weight, builder.load(place)])
-                        builder.store(total, place)
-            for row in range(ROWS):
-                for part, place in enumerate(sums[row]):
-                    pointer = sum_pointer(row, part, column)
-                    target = builder.bitcast(pointer, vector.as_pointer())
-                    builder.store(builder.load(place), target).align = 4
-        return context.get_dummy_value()
+                    for part in parts:
+                        if sums_in_out:
+                            begin = place_of(row, part, column)
+                        else:
+                            at = builder.add(column, index(part * _LANES))
+                            begin = builder.gep(bias_data, [at])
+                        builder.store(_load(builder, begin, vector), sums[row][part])
+                with cgutils.for_range(builder, n_inputs) as loop:
+                    line = builder.add(builder.mul(loop.index, width), column)
+                    weights = [
+                        _load(
+                            builder,
+                            builder.gep(w_data, [builder.add(line, index(part * _LANES))]),
+                            vector,
+                        )
+                        for part in parts
+                    ]
+                    for row in range(ROWS):
+                        at = builder.add(builder.mul(x_stride, index(row)), loop.index)
+                        value = _spread(builder, builder.load(builder.gep(x_data, [at])), vector)
+                        for place, weight in zip(sums[row], weights, strict=True):
+                            total = builder.call(fuse, [value, weight, builder.load(place)])
+                            builder.store(total, place)
+                for row in range(ROWS):
+                    for part in parts:
+                        total = builder.load(sums[row][part])
+                        if relu:
+                            total = builder.call(greater, [total, vector([0.0] * _LANES)])
+                        target = place_of(row, part, column)
+                        target = builder.bitcast(target, vector.as_pointer())
+                        builder.store(total, target).align = 4
+            return context.get_dummy_value()
 
-    for array in (x, w, out):
-        if not isinstance(array, types.Array) or array.dtype != types.float32:
-            return None
-    integers = (types.int64,) * 2
-    signature = types.void(
-        x, *integers, w, types.int64, types.int64, out, types.int64, types.int64
-    )
-    return signature, generate
+        for array in (x, w, biases, out):
+            if not isinstance(array, types.Array) or array.dtype != types.float32:
+                return None
+        i64 = types.int64
+        signature = types.void(x, i64, i64, w, i64, i64, biases, i64, out, i64, i64)
+        return signature, generate
+
+    return product
+
+
+# Nothing is checked here: the caller answers for shapes and contiguous float32 arrays.
+#     x, x_at, x_stride   array with the four rows of inputs, where the first begins in the flat
+#                         array, elements from one row to the next
+#     w, w_at, n_inputs   array with the matrix [n_inputs, width], where it begins
+#     biases, biases_at   array with the biases [width], where they begin
+#     out, out_at, width  array with the four rows of sums, where the first begins; the next
+#                         follow at once; width is a multiple of `COLUMNS`
+add_product_relu = _row_product(sums_in_out=True, relu=True)
+"""out = relu(out + x @ w)."""
+product_relu = _row_product(sums_in_out=False, relu=True)
+"""out = relu(biases + x @ w)."""
+product_plain = _row_product(sums_in_out=False, relu=False)
+"""out = biases + x @ w."""
