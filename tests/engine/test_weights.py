@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import zipfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import pytest
 from bgserver.engine import weights as weights_module
 from bgserver.engine.errors import DataError
 from bgserver.engine.evaluator import Engine
+from bgserver.engine.plays import variant_code
 from bgserver.engine.position import Variant
 from bgserver.engine.weights import FORMAT, RawWeights, Weights, load_weights, save_weights
-from bgserver.kernels.features import UNIT_VALUES
-from bgserver.kernels.moves import BACKGAMMON
+from bgserver.kernels.features import N_DENSE, UNIT_VALUES
+from bgserver.kernels.network import N_OUTPUTS, OUTPUT_COLUMNS
 from bgserver.training.td import initial_weights
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-WIDTHS = (16, 8)
+WIDTHS = (64, 32)
 
 
 @pytest.fixture
@@ -78,14 +80,29 @@ def test_saving_again_leaves_no_other_file(path: Path, weights: Weights) -> None
     assert [entry.name for entry in path.parent.iterdir()] == ["some.npz"]
 
 
-def test_folded_rows_are_the_units_of_each_number_of_checkers(weights: Weights) -> None:
-    table = weights.networks().table
-    units = weights.raw.units
-    assert not table[:, :, :, 0].any()
-    for checkers in (1, 2, 3, 7, 15):
-        values = UNIT_VALUES[BACKGAMMON, checkers]
-        expected = sum(values[u] * units[:, :, :, u] for u in range(len(values)))
-        np.testing.assert_allclose(table[:, :, :, checkers], expected, atol=1e-5)
+@pytest.mark.parametrize("variant", list(Variant))
+def test_folded_rows_are_the_units_of_each_number_of_checkers(
+    weights: Weights, variant: Variant
+) -> None:
+    networks = replace(weights, variant=variant).networks()
+    raw = weights.raw
+    for table, units in (
+        (networks.table, raw.units),
+        (networks.scout.table, raw.scout_units[None]),
+    ):
+        assert not table[:, :, :, 0].any()
+        for checkers in range(1, 16):
+            values = UNIT_VALUES[variant_code(variant), checkers]
+            expected = sum(values[u] * units[:, :, :, u] for u in range(len(values)))
+            np.testing.assert_allclose(table[:, :, :, checkers], expected, atol=1e-5)
+
+
+def test_the_last_layer_is_filled_up_with_nothing(weights: Weights) -> None:
+    networks = weights.networks()
+    for filled, array in ((networks.w3, weights.raw.w3), (networks.b3, weights.raw.b3)):
+        assert filled.shape == (*array.shape[:-1], OUTPUT_COLUMNS)
+        np.testing.assert_array_equal(filled[..., :N_OUTPUTS], array)
+        assert not filled[..., N_OUTPUTS:].any()
 
 
 @pytest.mark.parametrize("variant", list(Variant))
@@ -174,8 +191,8 @@ def test_weights_of_the_other_game_are_refused(path: Path) -> None:
         ("[1, 2]", f"expected format {FORMAT}"),
         ('{"variant": "backgammon"}', f"expected format {FORMAT}, found None"),
         (
-            '{"format": "bgserver-weights/2", "variant": "backgammon"}',
-            f"expected format {FORMAT}, found 'bgserver-weights/2'",
+            '{"format": "bgserver-weights/1", "variant": "backgammon"}',
+            f"expected format {FORMAT}, found 'bgserver-weights/1'",
         ),
         (json.dumps({"format": FORMAT}), "expected weights for backgammon, found None"),
     ],
@@ -220,6 +237,28 @@ def test_every_wrong_array_is_named(
     parts[name] = change(parts[name])
     write_parts(path, parts)
     assert expected in reason(path)
+
+
+@pytest.mark.parametrize(
+    ("widths", "expected"),
+    [((48, 32), "first layer of 48"), ((64, 0), "second layer of 0"), ((64, 33), "layer of 33")],
+)
+def test_layers_that_do_not_fill_whole_vectors_are_refused(
+    path: Path, weights: Weights, widths: tuple[int, int], expected: str
+) -> None:
+    """The kernels would write beyond such layers."""
+    width1, width2 = widths
+    c = len(weights.raw.b1)
+    raw = weights.raw._replace(
+        units=np.zeros((c, *weights.raw.units.shape[1:4], width1), dtype=np.float32),
+        w_dense=np.zeros((c, N_DENSE, width1), dtype=np.float32),
+        b1=np.zeros((c, width1), dtype=np.float32),
+        w2=np.zeros((c, width1, width2), dtype=np.float32),
+        b2=np.zeros((c, width2), dtype=np.float32),
+        w3=np.zeros((c, width2, N_OUTPUTS), dtype=np.float32),
+    )
+    save_weights(path, replace(weights, raw=raw))
+    assert f"{expected}, expected a multiple of 32" in reason(path)
 
 
 @pytest.mark.parametrize("name", [*RawWeights._fields, "meta"])

@@ -1,4 +1,4 @@
-"""Labels by look-ahead: what they are, and that games can be labelled in any order."""
+"""Labelled decisions: whose turn they belong to, and that any game can be labelled alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from bgserver.engine.lookahead import look_ahead
 from bgserver.engine.position import Variant
 from bgserver.engine.work import run
+from bgserver.kernels.dice import roll
 from bgserver.training.labels import Labels, label_games, read_shards, write_shards
 from tests import naive
 
@@ -20,53 +21,142 @@ if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
 
 BOTH = pytest.mark.parametrize("variant", list(Variant))
+SEED = 3
+
+
+def games_of(
+    engine: Engine, variant: Variant, count: int, first_game: int = 0, depth: int = 1
+) -> list[Labels]:
+    core = engine.core(variant)
+    return list(itertools.islice(label_games(core, SEED, first_game, depth), count))
 
 
 def labels_of(engine: Engine, variant: Variant, games: int, first_game: int = 0) -> Labels:
-    """The labels of some games; turns are not told apart across games."""
-    core = engine.core(variant)
-    parts = list(itertools.islice(label_games(core, 3, first_game), games))
+    """The labels of some games in one, with turns told apart."""
+    return joined(games_of(engine, variant, games, first_game))
+
+
+def joined(games: list[Labels]) -> Labels:
     return Labels(
-        np.concatenate([part.boards for part in parts]),
-        np.concatenate([part.targets for part in parts]),
-        np.concatenate([part.turns for part in parts]),
+        np.concatenate([game.boards for game in games]),
+        np.concatenate([game.targets for game in games]),
+        np.concatenate([game.turns + 1000 * number for number, game in enumerate(games)]),
     )
+
+
+def assert_same(found: Labels, expected: Labels) -> None:
+    for name in ("boards", "targets", "turns"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
 
 
 @BOTH
 @pytest.mark.parametrize("depth", [1, 2])
-def test_labels_are_the_teacher_looking_ahead(
+def test_labels_are_what_the_teacher_thinks_some_rolls_ahead(
     engine: Engine, variant: Variant, depth: int
 ) -> None:
     core = engine.core(variant)
-    labels = next(label_games(core, 3, 0, depth))
-    assert len(labels.boards) > 50
-    for row in range(0, len(labels.boards), 10):
-        board = labels.boards[row]
-        assert naive.faults(board.tolist(), variant.value) == []
-        assert not naive.is_over(board.tolist())
-        expected = run(look_ahead(board, depth, core.code, core.evaluator, core.threads))
-        np.testing.assert_allclose(labels.targets[row], expected, atol=1e-6)
+    for labels in games_of(engine, variant, 2, depth=depth):
+        assert len(labels.boards) == len(labels.targets) == len(labels.turns) > 10
+        for row in range(0, len(labels.boards), 10):
+            board = labels.boards[row]
+            assert naive.faults(board.tolist(), variant.value) == []
+            assert not naive.is_over(board.tolist())
+            expected = run(look_ahead(board, depth, core.code, core.evaluator, core.threads))
+            np.testing.assert_allclose(labels.targets[row], expected, atol=1e-6)
+
+
+@BOTH
+def test_turns_are_equal_exactly_for_plays_of_one_roll(engine: Engine, variant: Variant) -> None:
+    """Siblings all arise from one board by the game's roll; those of two turns never do."""
+    for game, labels in enumerate(games_of(engine, variant, 3)):
+        assert (np.diff(labels.turns) >= 0).all()
+        assert len(set(labels.turns.tolist())) > 10
+        several = 0
+        for turn in set(labels.turns.tolist()):
+            siblings = labels.boards[labels.turns == turn].tolist()
+            dice = roll(SEED, game, turn)
+            most = sum(naive.numbers_to_play(dice))
+            # Own pips fall by the same roll from the same board: at most so far apart.
+            pips = [naive.pips(board) for board in siblings]
+            assert max(pips) - min(pips) <= most
+            several += len(siblings) > 1
+        assert several > 5
+
+
+@BOTH
+def test_siblings_are_plays_from_the_board_that_the_turn_before_left(
+    engine: Engine, variant: Variant
+) -> None:
+    """Each turn's plays follow from some play of the turn before, where that was labelled."""
+    followed = missed = 0
+    for game, labels in enumerate(games_of(engine, variant, 3)):
+        turns = labels.turns.tolist()
+        for turn in sorted(set(turns))[1:]:
+            siblings = {tuple(board) for board in labels.boards[labels.turns == turn].tolist()}
+            earlier = labels.boards[labels.turns == turn - 1].tolist()
+            dice = roll(SEED, game, turn)
+            before = [naive.turn(board, variant.value) for board in earlier]
+            reached = [
+                naive.legal_results(board, dice, variant.value, first_turn=board[24] == 15)
+                for board in before
+            ]
+            if any(siblings <= results for results in reached):
+                followed += 1
+            else:
+                missed += 1  # the play made had not been labelled
+    assert followed > 5 * missed
 
 
 @BOTH
 def test_a_game_always_has_the_same_labels(engine: Engine, variant: Variant) -> None:
     """So that games can be labelled by many processes, each its own range."""
-    both = labels_of(engine, variant, 2, first_game=7)
-    first, second = (labels_of(engine, variant, 1, first_game=game) for game in (7, 8))
-    np.testing.assert_array_equal(both.boards, np.concatenate([first.boards, second.boards]))
-    np.testing.assert_array_equal(both.targets, np.concatenate([first.targets, second.targets]))
+    both = games_of(engine, variant, 2, first_game=7)
+    assert_same(games_of(engine, variant, 1, first_game=8)[0], both[1])
+    assert_same(games_of(engine, variant, 1, first_game=7)[0], both[0])
+    assert not np.array_equal(both[0].boards, both[1].boards)
 
 
-def test_shards_go_on_where_the_last_run_ended(engine: Engine, tmp_path: Path) -> None:
+@BOTH
+def test_some_games_begin_at_unusual_boards(engine: Engine, variant: Variant) -> None:
+    start = naive.start(variant.value)
+    unusual = 0
+    for game, labels in enumerate(games_of(engine, variant, 24)):
+        turn = labels.turns[0]
+        dice = roll(SEED, game, 0)
+        first = {tuple(board) for board in labels.boards[labels.turns == turn].tolist()}
+        usual = naive.legal_results(
+            start, dice, variant.value, first_turn=variant is Variant.LONG_NARDY
+        )
+        unusual += turn != 0 or not first <= usual
+    assert 1 <= unusual < 16
+
+
+def test_shards_keep_the_labels_and_a_later_run_goes_on_after_them(
+    engine: Engine, tmp_path: Path
+) -> None:
     core = engine.core(Variant.BACKGAMMON)
-    first = list(write_shards(core, 3, tmp_path, 200))
-    second = list(write_shards(core, 3, tmp_path, 100))
-    labels = read_shards([tmp_path])
-    assert len(labels.boards) == first[-1] + second[-1]
-    assert first[-1] >= 200
-    assert second[-1] >= 100
-    games = len(first) + len(second)
-    np.testing.assert_array_equal(
-        labels.boards, labels_of(engine, Variant.BACKGAMMON, games).boards
-    )
+    *_, first = write_shards(core, SEED, tmp_path, 100)
+    *_, second = write_shards(core, SEED, tmp_path, 100)
+    assert first >= 100
+    found = read_shards([tmp_path])
+    assert len(found.boards) == first + second
+    games: list[Labels] = []
+    while sum(len(game.boards) for game in games) < first + second:
+        games += games_of(engine, Variant.BACKGAMMON, 1, first_game=len(games))
+    expected = joined(games)
+    np.testing.assert_array_equal(found.boards, expected.boards)
+    np.testing.assert_array_equal(found.targets, expected.targets)
+    # Turns of different games are told apart, siblings are kept together.
+    np.testing.assert_array_equal(np.diff(found.turns) == 0, np.diff(expected.turns) == 0)
+
+
+def test_folders_are_read_one_after_the_other(engine: Engine, tmp_path: Path) -> None:
+    core = engine.core(Variant.BACKGAMMON)
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for seed, folder in enumerate(folders):
+        folder.mkdir()
+        list(write_shards(core, seed, folder, 50))
+    parts = [read_shards([folder]) for folder in folders]
+    both = read_shards(folders)
+    np.testing.assert_array_equal(both.boards, np.concatenate([part.boards for part in parts]))
+    assert not set(both.turns[: len(parts[0].turns)]) & set(both.turns[len(parts[0].turns) :])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BOTH = pytest.mark.parametrize("variant", list(Variant))
-WIDTHS = (16, 8)
+WIDTHS = (32, 32)
 
 
 def small_plan(variant: Variant) -> SelfPlayPlan:
