@@ -113,7 +113,7 @@ def test_more_time_looks_deeper_with_the_bits_of_the_level_itself(
         reached.append(LEVELS.index(level))
     assert reached == sorted(reached)
     assert reached[:2] == [0, 0]
-    assert reached[-1] == 3 if most == DEEP else reached[-1] in (1, 2)
+    assert reached[-1] == 3 if most == DEEP else reached[-1] >= 1
 
 
 def test_a_clock_that_stands_still_ends_at_the_deepest_level(engine: Engine) -> None:
