@@ -60,6 +60,8 @@ class Answer(NamedTuple):
     """The board after its play, still seen by the player who rolled."""
     seconds: float
     """How long it took, measured in its own process."""
+    cpu_seconds: float
+    """Processor time of all its threads for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,18 +201,20 @@ class Peer:
         """Number of the process."""
         return self._process.pid
 
-    def ask(self, cases: Sequence[Case], rolls: int) -> list[Answer]:
+    def ask(self, cases: Sequence[Case], rolls: int, *, cubeful: bool = False) -> list[Answer]:
         """The plays of some rolls.
 
         Args:
             cases: Boards and rolls.
             rolls: How many rolls to look ahead.
+            cubeful: Whether to choose for money with the cube in the middle, not cubeless.
 
         Raises:
             PeerError: No answer came, or it says that something went wrong.
         """
         request = {
             "rolls": rolls,
+            "cubeful": cubeful,
             "cases": [[list(case.board), *case.dice] for case in cases],
         }
         try:
@@ -228,4 +232,4 @@ class Peer:
         if isinstance(reply, dict):
             message = f"{self.name}: {reply['error']}"
             raise PeerError(message)
-        return [Answer(tuple(board), seconds) for board, seconds in reply]
+        return [Answer(tuple(board), seconds, used) for board, seconds, used in reply]

@@ -4,11 +4,11 @@ Not started by hand: `bench.peers.client` runs it with the peer's Python, for GN
 `gnubg -p`, and passes a connected socket. It imports nothing of ours and nothing but the standard
 library besides the peer. One line of JSON is one request,
 
-    {"rolls": 0, "cases": [[26 numbers, die, die], ...]}
+    {"rolls": 0, "cubeful": false, "cases": [[26 numbers, die, die], ...]}
 
-and gets one line: for each case [the board after the play, seconds that the peer took], or
+and gets one line: for each case [the board after the play, seconds, seconds of processor time], or
 {"error": text}. Boards are as in `Position.points`, before and after seen by the player who rolled.
-Plays are chosen by cubeless money equity without noise.
+Plays are chosen by money equity without the Jacoby rule and without noise.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class GnuBackgammon:
             message = f"gammons would not count: {self.cube!r}"
             raise ValueError(message)
 
-    def choose(self, board: Board, dice: tuple[int, int], rolls: int) -> Board:
+    def choose(self, board: Board, dice: tuple[int, int], rolls: int, cubeful: bool) -> Board:
         """The board after the play."""
         own = [max(board[point], 0) for point in range(1, SIZE)]
         opposing = [max(-board[SIZE - 1 - point], 0) for point in range(1, SIZE)]
-        # Cubeless, deterministic, replies pruned by the small networks as its presets do, no noise.
-        context = self.gnubg.evalcontext(0, rolls, 1, 1, 0.0)
+        # Deterministic, replies pruned by the small networks as its presets do, no noise.
+        context = self.gnubg.evalcontext(int(cubeful), rolls, 1, 1, 0.0)
         found = self.gnubg.findbestmove((opposing, own), self.cube, context, dice)
         after = list(board)
         for source, target in zip(found[::2], found[1::2], strict=True):
@@ -66,16 +66,17 @@ class OpenSage:
     def __init__(self, threads: int) -> None:
         self.bgsage: Any = importlib.import_module("bgsage")
         self.threads = threads
-        self.analyzers: dict[int, Any] = {}
+        self.analyzers: dict[tuple[int, bool], Any] = {}
 
-    def choose(self, board: Board, dice: tuple[int, int], rolls: int) -> Board:
+    def choose(self, board: Board, dice: tuple[int, int], rolls: int, cubeful: bool) -> Board:
         """The board after the play."""
-        if rolls not in self.analyzers:
-            self.analyzers[rolls] = self.bgsage.BgBotAnalyzer(
-                eval_level=f"{rolls + 1}ply", cubeful=False, parallel_threads=self.threads
+        key = rolls, cubeful
+        if key not in self.analyzers:
+            self.analyzers[key] = self.bgsage.BgBotAnalyzer(
+                eval_level=f"{rolls + 1}ply", cubeful=cubeful, parallel_threads=self.threads
             )
         # It counts the opponent's checkers on the bar as a positive number.
-        answer = self.analyzers[rolls].checker_play([-board[0], *board[1:]], *dice, jacoby=False)
+        answer = self.analyzers[key].checker_play([-board[0], *board[1:]], *dice, jacoby=False)
         if not answer.moves:
             return board
         after = answer.moves[0].board
@@ -83,12 +84,13 @@ class OpenSage:
 
 
 def answers(peer: GnuBackgammon | OpenSage, request: dict[str, Any]) -> list[Any]:
-    """Boards and seconds, one for each case."""
+    """Boards and times, one for each case."""
     found = []
     for board, first, second in request["cases"]:
-        before = time.perf_counter()
-        after = peer.choose(board, (first, second), request["rolls"])
-        found.append([after, time.perf_counter() - before])
+        before, used = time.perf_counter(), time.process_time()
+        after = peer.choose(board, (first, second), request["rolls"], request["cubeful"])
+        seconds = time.perf_counter() - before
+        found.append([after, seconds, time.process_time() - used])
     return found
 
 

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import platform
 import sys
@@ -197,7 +198,7 @@ def _play(
                 file.add(pair)
                 played += 1
                 now = time.monotonic()
-                rate = f"{2 * played / (now - begun):.1f} games/s"
+                rate = f"{2 * played / (now - begun):.2g} games/s"
                 due = now - logged >= _LOG_S
                 if due or progress.live.is_started:
                     result = _interval(summarize(file.pairs.values()))
@@ -222,11 +223,14 @@ def _interval(summary: Summary) -> str:
 def _print_match(
     options: argparse.Namespace, settings: dict[str, Any], title: str, summary: Summary
 ) -> None:
+    points = summary.points_per_game
     if options.json:
         figures = dataclasses.asdict(summary)
+        if math.isinf(points.high):  # of a single pair; JSON has no infinity
+            figures["points_per_game"] = {"mean": points.mean}
+            figures["with_luck"] = {"mean": summary.with_luck.mean}
         print(json.dumps({"settings": settings, "result": figures}, indent=2))
         return
-    points = summary.points_per_game
     verdict = "no significant difference"
     if points.low > 0:
         verdict = "ahead"

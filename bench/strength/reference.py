@@ -18,7 +18,7 @@ import statistics
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.progress import track
 from rich.table import Table
@@ -76,6 +76,17 @@ class Decision:
         return 1000 * (max(self.truth.values()) - self.truth[choice])
 
 
+class Choice(NamedTuple):
+    """How a player decided."""
+
+    ranked: list[Board]
+    """Boards after plays, the best first."""
+    seconds: float
+    """Time that it took."""
+    cpu_seconds: float
+    """Processor time that it took."""
+
+
 @dataclass
 class Losses:
     """What one player lost, decision by decision."""
@@ -90,6 +101,8 @@ class Losses:
     """Decisions whose best play of all is no candidate."""
     seconds: list[float] = field(default_factory=list)
     """Time of each decision; empty if it was not measured."""
+    cpu_seconds: list[float] = field(default_factory=list)
+    """Processor time of each, which other programs do not stretch."""
 
     def add(self, kind: int, loss: float) -> None:
         """Count one decision."""
@@ -109,6 +122,7 @@ class Losses:
             "outside": self.outside if self.strict else None,
             "all_outside_as_120": _figures(self.strict) if self.strict else None,
             "mean_ms": 1000 * statistics.fmean(self.seconds) if self.seconds else None,
+            "mean_cpu_ms": 1000 * statistics.fmean(self.cpu_seconds) if self.cpu_seconds else None,
             "median_ms": 1000 * statistics.median(self.seconds) if self.seconds else None,
         }
 
@@ -170,12 +184,12 @@ def recorded(reference: list[Decision]) -> list[Losses]:
 def measure(engine: Engine, level: Level, reference: list[Decision], console: Console) -> Losses:
     """What the engine loses at a level, with a progress bar."""
 
-    def choose(decision: Decision) -> tuple[list[Board], float]:
+    def choose(decision: Decision) -> Choice:
         state = GameState(position=Position(decision.board))
-        before = time.perf_counter()
+        before, used = time.perf_counter(), time.process_time()
         ranked = run(engine.rank(state, Dice(*decision.dice), level, cubeless=True))
-        seconds = time.perf_counter() - before
-        return [play.play.result.points for play in ranked], seconds
+        seconds, cpu_seconds = time.perf_counter() - before, time.process_time() - used
+        return Choice([play.play.result.points for play in ranked], seconds, cpu_seconds)
 
     choose(reference[0])  # whatever is compiled or loaded belongs to no decision
     return _measure(f"bgserver {level.value}", choose, reference, console)
@@ -191,9 +205,9 @@ def measure_peer(
     """
     with Peer(programs, name) as peer:
 
-        def choose(decision: Decision) -> tuple[list[Board], float]:
+        def choose(decision: Decision) -> Choice:
             [answer] = peer.ask([Case(decision.board, decision.dice)], rolls)
-            return [answer.board], answer.seconds
+            return Choice([answer.board], answer.seconds, answer.cpu_seconds)
 
         choose(reference[0])
         return _measure(f"{level_name(name, rolls)}, asked now", choose, reference, console)
@@ -201,14 +215,15 @@ def measure_peer(
 
 def _measure(
     name: str,
-    choose: Callable[[Decision], tuple[list[Board], float]],
+    choose: Callable[[Decision], Choice],
     reference: list[Decision],
     console: Console,
 ) -> Losses:
     losses = Losses(name)
     for decision in track(reference, description=name, console=console):
-        ranked, seconds = choose(decision)
+        ranked, seconds, cpu_seconds = choose(decision)
         losses.seconds.append(seconds)
+        losses.cpu_seconds.append(cpu_seconds)
         inside = ranked[0] in decision.truth
         losses.outside += not inside
         losses.strict.append(decision.loss(ranked[0]) if inside else OUTSIDE_MEQ)
@@ -234,13 +249,10 @@ def print_table(players: list[Losses], reference: list[Decision], console: Conso
     table.add_row("all", *(_cell(player.all) for player in players), str(len(reference)))
     table.add_section()
     outside = [str(player.outside) if player.strict else "" for player in players]
-    table.add_row("best play is no candidate", *outside, "")
+    table.add_row("best play no candidate", *outside, "")
     table.add_row("all, that as 120 mEq", *(_cell(player.strict) for player in players), "")
-    times = [
-        f"{1000 * statistics.fmean(player.seconds):.2f}" if player.seconds else ""
-        for player in players
-    ]
-    table.add_row("ms a decision, mean", *times, "")
+    table.add_row("ms a decision", *(_mean_ms(player.seconds) for player in players), "")
+    table.add_row("of processor time", *(_mean_ms(player.cpu_seconds) for player in players), "")
     console.print(table)
 
 
@@ -249,3 +261,7 @@ def _cell(losses: list[float]) -> str:
         return ""
     mean, error = mean_and_error(losses)
     return f"{mean:.2f} ± {error:.2f}"
+
+
+def _mean_ms(seconds: list[float]) -> str:
+    return f"{1000 * statistics.fmean(seconds):.2f}" if seconds else ""

@@ -25,9 +25,10 @@ MAX_MILLISECONDS = 600_000
 
 _GROWTH = 21
 """Cost of a board against one of the level before, which is looked at once for each roll."""
-_SURE_SHARE = 0.5
-"""A level is left out only if not even this share of its expected cost fits: the growth differs
-much from board to board, and a level that is given up costs nothing but the time that was left."""
+_SURE_SHARE = 0.25
+"""A level is left out only if not even this share of its expected cost fits. The growth differs
+much from board to board: quartiles of 8 and 76 in 60 positions of games. There a quarter reached
+nearly all that trying every level reaches, for up to a third less of the time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def test_more_time_looks_deeper_with_the_bits_of_the_level_itself(
         reached.append(LEVELS.index(level))
     assert reached == sorted(reached)
     assert reached[:2] == [0, 0]
-    assert reached[-1] == 3 if most == DEEP else reached[-1] in (1, 2)
+    assert reached[-1] == 3 if most == DEEP else reached[-1] >= 1
 
 
 def test_a_clock_that_stands_still_ends_at_the_deepest_level(engine: Engine) -> None:
@@ -146,11 +146,11 @@ class Scripted:
     ("costs", "boards", "seconds", "begun", "finished", "took"),
     [
         ([10, 105, 1300], [10, 5, 3], 2000, [1, 2, 3], 3, 1415),  # all of it fits
-        ([10, 105, 1300], [10, 5, 3], 1000, [1, 2, 3], 2, 1000),  # the last might have
-        ([10, 105, 1300], [10, 5, 3], 700, [1, 2], 2, 115),  # the last is not begun
+        ([10, 105, 1300], [10, 5, 3], 700, [1, 2, 3], 2, 700),  # the last might have
+        ([10, 105, 1300], [10, 5, 3], 400, [1, 2], 2, 115),  # the last is not begun
         ([10, 105, 1300], [10, 5, 3], 90, [1, 2], 1, 90),  # given up
-        ([10, 105, 1300], [10, 5, 3], 50, [1], 1, 10),  # not begun
-        ([10, 105, 1300], [10, 1, 1], 50, [1, 2], 1, 50),  # one play is cheaper than five
+        ([10, 105, 1300], [10, 5, 3], 30, [1], 1, 10),  # not begun
+        ([10, 105, 1300], [10, 1, 1], 30, [1, 2], 1, 30),  # one play is cheaper than five
         ([10, 105, 1300], [10, 5, 3], 5, [1], 0, 5),  # even the first is too much
         ([10, 105, 1300], [10, 5, 3], 0, [], 0, 0),
     ],
