@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "changed_points",
-    "count_bits", "highest_bit", "longest_run", "most_in_six", "reverse_points",
+    "count_bits",
+    "highest_bit",
+    "longest_run",
+    "most_in_six",
+    "reverse_points",
 ]
 
 _ONE = np.uint64(1)

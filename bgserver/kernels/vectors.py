@@ -43,9 +43,7 @@ def _load(builder: Any, pointer: Any, vector: Any) -> Any:
 def _vector_function(builder: Any, vector: Any, name: str, arguments: int) -> Any:
     """An LLVM function of vectors."""
     signature = ir.FunctionType(vector, [vector] * arguments)
-    return cgutils.get_or_insert_function(
-        builder.module, signature, f"llvm.{name}.v{_LANES}f32"
-    )
+    return cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.v{_LANES}f32")
 
 
 def _spread(builder: Any, value: Any, vector: Any) -> Any:

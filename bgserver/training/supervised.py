@@ -20,7 +20,7 @@ from torch.nn import functional
 from bgserver.engine.weights import RawWeights
 from bgserver.kernels.classes import N_CLASSES
 from bgserver.kernels.features import N_UNITS, UNITS_PER_POINT
-from bgserver.kernels.network import N_OUTPUTS, SCOUT_WIDTH
+from bgserver.kernels.network import SCOUT_WIDTH
 from bgserver.training.encoding import encode
 
 if TYPE_CHECKING:

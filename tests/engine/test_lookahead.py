@@ -57,18 +57,23 @@ def judge(engine: Engine, after: Position) -> int:
 
 def promising(engine: Engine, results: list[Position]) -> list[Position]:
     """The replies that the scout would let pass, by its formula."""
-    if len(results) <= search.PROMISING:
-        return results
     raw = engine.core(results[0].variant).weights.raw
-    estimates = [
-        np.inf if result.own_off == 15 else scout_estimate(raw, result.points, result.variant)
-        for result in results
-    ]
-    order = np.argsort(-np.array(estimates), kind="stable")
-    last, next_one = (estimates[order[place]] for place in (search.PROMISING - 1, search.PROMISING))
-    if last - next_one < 2e-5:
+    estimates = np.array(
+        [
+            1e6 if result.own_off == 15 else scout_estimate(raw, result.points, result.variant)
+            for result in results
+        ]
+    )
+    order = np.argsort(-estimates, kind="stable")
+    limit = float(estimates.max()) - float(search.PROMISING_WINDOW)
+    chosen = [row for row in order if estimates[row] >= limit]
+    if (np.abs(estimates - limit) < 2e-5).any():
         raise TooCloseError
-    return [results[row] for row in order[: search.PROMISING]]
+    if len(chosen) > search.PROMISING:
+        last, next_one = estimates[chosen[search.PROMISING - 1 : search.PROMISING + 1]]
+        if last - next_one < 2e-5:
+            raise TooCloseError
+    return [results[row] for row in chosen[: search.PROMISING]]
 
 
 def slow_equity(engine: Engine, after: Position) -> float:

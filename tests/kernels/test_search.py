@@ -73,6 +73,7 @@ class Replies:
                 self.boards,
                 count,
                 search.PROMISING,
+                search.PROMISING_WINDOW,
                 parent,
                 core.code,
                 scout,

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from bgserver.kernels._jit import kernel
-from bgserver.kernels.vectors import COLUMNS, ROWS, add_product
+from bgserver.kernels.vectors import (
+    COLUMNS,
+    ROWS,
+    add_product_relu,
+    product_plain,
+    product_relu,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,28 +31,84 @@ class _Operand(NamedTuple):
     stride: int
 
 
+# The kernels under test are intrinsics, which only compiled code can call.
+
+
 @kernel
-def _product(x: _Operand, w: _Operand, n_inputs: int, out: _Operand, width: int) -> None:
-    """The kernel under test is an intrinsic, which only compiled code can call."""
-    add_product(x.flat, x.at, x.stride, w.flat, w.at, n_inputs, out.flat, out.at, width)
+def _add_relu(x: _Operand, w: _Operand, biases: _Operand, out: _Operand, width: int) -> None:
+    add_product_relu(
+        x.flat,
+        x.at,
+        x.stride,
+        w.flat,
+        w.at,
+        w.stride,
+        biases.flat,
+        biases.at,
+        out.flat,
+        out.at,
+        width,
+    )
+
+
+@kernel
+def _relu(x: _Operand, w: _Operand, biases: _Operand, out: _Operand, width: int) -> None:
+    product_relu(
+        x.flat,
+        x.at,
+        x.stride,
+        w.flat,
+        w.at,
+        w.stride,
+        biases.flat,
+        biases.at,
+        out.flat,
+        out.at,
+        width,
+    )
+
+
+@kernel
+def _plain(x: _Operand, w: _Operand, biases: _Operand, out: _Operand, width: int) -> None:
+    product_plain(
+        x.flat,
+        x.at,
+        x.stride,
+        w.flat,
+        w.at,
+        w.stride,
+        biases.flat,
+        biases.at,
+        out.flat,
+        out.at,
+        width,
+    )
+
+
+KINDS = {"add_relu": _add_relu, "relu": _relu, "plain": _plain}
+ALL_KINDS = pytest.mark.parametrize("kind", list(KINDS))
 
 
 def multiplied(
-    x: NDArray[np.float32], w: NDArray[np.float32], sums: NDArray[np.float32]
+    kind: str,
+    x: NDArray[np.float32],
+    w: NDArray[np.float32],
+    biases: NDArray[np.float32],
+    sums: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """`sums + x @ w`, with the operands in the middle of larger arrays of NaN."""
+    """A layer of one kind, with the operands in the middle of larger arrays of NaN."""
     n_inputs, width = w.shape
     stride = n_inputs + 3
     rows = np.full((ROWS, stride), np.nan, dtype=np.float32)
     rows[:, :n_inputs] = x
     around = np.full(5, np.nan, dtype=np.float32)
-    flat_x, flat_w, out = (
-        np.concatenate([around, part.ravel(), around]) for part in (rows, w, sums)
+    flat_x, flat_w, flat_biases, out = (
+        np.concatenate([around, part.ravel(), around]) for part in (rows, w, biases, sums)
     )
-    _product(
+    KINDS[kind](
         _Operand(flat_x, 5, stride),
-        _Operand(flat_w, 5, width),
-        n_inputs,
+        _Operand(flat_w, 5, n_inputs),
+        _Operand(flat_biases, 5, 0),
         _Operand(out, 5, 0),
         width,
     )
@@ -55,45 +117,58 @@ def multiplied(
     return out[5:-5].reshape(ROWS, width)
 
 
-def operands(
-    n_inputs: int, width: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+def operands(n_inputs: int, width: int) -> tuple[NDArray[np.float32], ...]:
+    """Random inputs, weights, biases and sums."""
     rng = np.random.default_rng(n_inputs * 1000 + width)
-    shapes = ((ROWS, n_inputs), (n_inputs, width), (ROWS, width))
-    x, w, sums = (rng.normal(size=shape).astype(np.float32) for shape in shapes)
-    return x, w, sums
+    shapes = ((ROWS, n_inputs), (n_inputs, width), (width,), (ROWS, width))
+    return tuple(rng.normal(size=shape).astype(np.float32) for shape in shapes)
 
 
+@ALL_KINDS
 @pytest.mark.parametrize(("n_inputs", "width"), SHAPES)
-def test_the_product_is_added(n_inputs: int, width: int) -> None:
-    x, w, sums = operands(n_inputs, width)
-    expected = sums.astype(np.float64) + x.astype(np.float64) @ w.astype(np.float64)
-    np.testing.assert_allclose(multiplied(x, w, sums), expected, atol=1e-4, rtol=1e-5)
+def test_layers_are_those_of_the_formula(kind: str, n_inputs: int, width: int) -> None:
+    x, w, biases, sums = operands(n_inputs, width)
+    begin = sums if kind == "add_relu" else np.tile(biases, (ROWS, 1))
+    expected = begin.astype(np.float64) + x.astype(np.float64) @ w.astype(np.float64)
+    if kind != "plain":
+        expected = np.maximum(expected, 0)
+        assert (expected == 0).any()
+    found = multiplied(kind, x, w, biases, sums)
+    np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-5)
 
 
 @pytest.mark.parametrize("width", [COLUMNS, 3 * COLUMNS])
 def test_no_inputs_add_nothing(width: int) -> None:
-    x, w, sums = operands(0, width)
-    np.testing.assert_array_equal(multiplied(x, w, sums), sums)
+    x, w, biases, sums = operands(0, width)
+    found = multiplied("add_relu", x, w, biases, sums)
+    np.testing.assert_array_equal(found, np.maximum(sums, 0))
+    found = multiplied("plain", x, w, biases, sums)
+    np.testing.assert_array_equal(found, np.tile(biases, (ROWS, 1)))
 
 
+@ALL_KINDS
 @pytest.mark.parametrize(("n_inputs", "width"), SHAPES)
-def test_a_row_has_the_same_bits_in_any_place_beside_any_others(n_inputs: int, width: int) -> None:
-    x, w, sums = operands(n_inputs, width)
-    expected = multiplied(x, w, sums)
+def test_a_row_has_the_same_bits_in_any_place_beside_any_others(
+    kind: str, n_inputs: int, width: int
+) -> None:
+    x, w, biases, sums = operands(n_inputs, width)
+    expected = multiplied(kind, x, w, biases, sums)
     for order in itertools.permutations(range(ROWS)):
         places = list(order)
-        np.testing.assert_array_equal(multiplied(x[places], w, sums[places]), expected[places])
+        found = multiplied(kind, x[places], w, biases, sums[places])
+        np.testing.assert_array_equal(found, expected[places])
     for row in range(ROWS):
         others = np.full_like(x, np.inf)
         others[row] = x[row]
-        np.testing.assert_array_equal(multiplied(others, w, sums)[row], expected[row])
+        found = multiplied(kind, others, w, biases, sums)
+        np.testing.assert_array_equal(found[row], expected[row])
 
 
 def test_columns_have_the_same_bits_in_a_wider_matrix() -> None:
-    x, w, sums = operands(60, 4 * COLUMNS)
-    expected = multiplied(x, w, sums)
+    x, w, biases, sums = operands(60, 4 * COLUMNS)
+    expected = multiplied("relu", x, w, biases, sums)
     for first in range(0, 4 * COLUMNS, COLUMNS):
         part = slice(first, first + COLUMNS)
-        alone = multiplied(x, np.ascontiguousarray(w[:, part]), sums[:, part])
+        narrow = np.ascontiguousarray(w[:, part])
+        alone = multiplied("relu", x, narrow, biases[part], sums[:, part])
         np.testing.assert_array_equal(alone, expected[:, part])
