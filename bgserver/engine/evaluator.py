@@ -27,6 +27,7 @@ from bgserver.engine.weights import Weights, load_weights
 from bgserver.engine.work import run
 from bgserver.kernels import cube as cube_kernels
 from bgserver.kernels import evaluate, search
+from bgserver.kernels.classes import CLASS_NAMES
 from bgserver.kernels.cube_actions import turn_utility
 from bgserver.kernels.cube_exact import (
     exact_double_take,
@@ -35,7 +36,6 @@ from bgserver.kernels.cube_exact import (
     exact_turn,
 )
 from bgserver.kernels.evaluate import Evaluator
-from bgserver.kernels.classes import CLASS_NAMES
 from bgserver.kernels.moves import turn_board
 from bgserver.kernels.network import N_OUTPUTS
 

@@ -31,6 +31,7 @@ __all__ = ["DEPTHS", "MOVE_FILTERS", "MoveFilter", "ThreadMemory", "look_ahead"]
 DEPTHS = {Level.STATIC: 0, Level.LOOKAHEAD_1: 1, Level.LOOKAHEAD_2: 2, Level.LOOKAHEAD_3: 3}
 """Rolls that a level looks ahead."""
 
+
 @dataclass(frozen=True, slots=True)
 class MoveFilter:
     """Which plays go on to the next depth."""

@@ -20,8 +20,8 @@ from bgserver.engine.paths import write_atomically
 from bgserver.engine.plays import variant_code
 from bgserver.kernels.classes import N_CLASSES
 from bgserver.kernels.features import N_DENSE, UNIT_VALUES, UNITS_PER_POINT
-from bgserver.kernels.vectors import COLUMNS
 from bgserver.kernels.network import N_OUTPUTS, OUTPUT_COLUMNS, SCOUT_WIDTH, Networks, Scout
+from bgserver.kernels.vectors import COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path

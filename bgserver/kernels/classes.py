@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CLASS_CONTACT", "CLASS_NAMES", "CLASS_PHASE", "CLASS_RACE", "N_CLASSES", "position_class"]
+__all__ = [
+    "CLASS_CONTACT",
+    "CLASS_NAMES",
+    "CLASS_PHASE",
+    "CLASS_RACE",
+    "N_CLASSES",
+    "position_class",
+]
 
 CLASS_CONTACT = 0
 CLASS_RACE = 1

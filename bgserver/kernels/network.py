@@ -336,9 +336,7 @@ def forward(c: int, networks: Networks, scratch: NetworkScratch) -> None:
         for j in range(width1):
             hidden1[c, place, j] = max(hidden1[c, place, j], zero)
     w2_at = c * width1 * width2
-    add_product(
-        hidden1, block * width1, width1, networks.w2, w2_at, width1, hidden2, 0, width2
-    )
+    add_product(hidden1, block * width1, width1, networks.w2, w2_at, width1, hidden2, 0, width2)
     for place in range(BLOCK):
         for k in range(width2):
             hidden2[place, k] = max(hidden2[place, k], zero)

@@ -202,9 +202,7 @@ def best_replies(
     begin_scouting(turned, variant, scout, memory.scratch)
     total = 0
     for number in range(N_ROLLS):
-        count = generate_plays(
-            turned, HIGH[number], LOW[number], variant, first_turn, memory.plays
-        )
+        count = generate_plays(turned, HIGH[number], LOW[number], variant, first_turn, memory.plays)
         chosen = choose_promising(
             boards,
             count,

@@ -27,6 +27,11 @@ COLUMNS = 2 * _LANES
 
 _Typed = tuple[Any, "Callable[..., Any]"]
 
+# Numba's own types know neither what its helpers take, nor that the caller of an intrinsic does
+# not pass the typing context.
+_intrinsic: Any = intrinsic
+_helpers: Any = cgutils
+
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
     """Pointer to the first element of an array."""
@@ -40,7 +45,7 @@ def _load(builder: Any, pointer: Any, vector: Any) -> Any:
     return value
 
 
-@intrinsic
+@_intrinsic
 def add_product(
     typing_context: Any,
     x: Any,
@@ -52,7 +57,7 @@ def add_product(
     out: Any,
     out_at: Any,
     width: Any,
-) -> _Typed:
+) -> _Typed | None:
     """Add x @ w to out, for four rows.
 
     Nothing is checked: the caller answers for shapes and contiguous float32 arrays.
@@ -79,11 +84,11 @@ def add_product(
         scalar = ir.FloatType()
         vector = ir.VectorType(scalar, _LANES)
         index = ir.IntType(64)
-        fuse = cgutils.get_or_insert_function(
+        fuse = _helpers.get_or_insert_function(
             builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{_LANES}f32"
         )
         sums = [
-            [cgutils.alloca_once(builder, vector) for _ in range(COLUMNS // _LANES)]
+            [_helpers.alloca_once(builder, vector) for _ in range(COLUMNS // _LANES)]
             for _ in range(ROWS)
         ]
 
@@ -91,11 +96,11 @@ def add_product(
             at = builder.add(builder.mul(width, index(row)), column)
             return builder.gep(out_data, [builder.add(at, index(part * _LANES))])
 
-        with cgutils.for_range_slice(builder, index(0), width, index(COLUMNS)) as (column, _):
+        with _helpers.for_range_slice(builder, index(0), width, index(COLUMNS)) as (column, _):
             for row in range(ROWS):
                 for part, place in enumerate(sums[row]):
                     builder.store(_load(builder, sum_pointer(row, part, column), vector), place)
-            with cgutils.for_range(builder, n_inputs) as loop:
+            with _helpers.for_range(builder, n_inputs) as loop:
                 line = builder.gep(w_data, [builder.add(builder.mul(loop.index, width), column)])
                 weights = [
                     _load(builder, builder.gep(line, [index(part * _LANES)]), vector)
@@ -123,7 +128,5 @@ def add_product(
         if not isinstance(array, types.Array) or array.dtype != types.float32:
             return None
     integers = (types.int64,) * 2
-    signature = types.void(
-        x, *integers, w, types.int64, types.int64, out, types.int64, types.int64
-    )
+    signature = types.void(x, *integers, w, types.int64, types.int64, out, types.int64, types.int64)
     return signature, generate

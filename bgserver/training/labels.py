@@ -95,9 +95,7 @@ def _start_of_game(
 
 
 @kernel
-def _take_siblings(
-    values: NDArray[np.float32], count: int, taken: NDArray[np.int64]
-) -> int:
+def _take_siblings(values: NDArray[np.float32], count: int, taken: NDArray[np.int64]) -> int:
     """The best plays within the window, at most `_SIBLINGS`, best first."""
     n_taken = 0
     limit = np.float32(0)
@@ -214,10 +212,12 @@ def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> I
     )
     game = first_game
     while True:
-        count = _label_game(
-            start, core.code, seed, game, depth, core.evaluator, memories, buffers
+        count = _label_game(start, core.code, seed, game, depth, core.evaluator, memories, buffers)
+        yield Labels(
+            buffers.boards[:count].copy(),
+            buffers.targets[:count].copy(),
+            buffers.turns[:count].copy(),
         )
-        yield Labels(*(array[:count].copy() for array in buffers))
         game += 1
 
 

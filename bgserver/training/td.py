@@ -14,8 +14,8 @@ import numpy as np
 
 from bgserver.engine.weights import RawWeights
 from bgserver.kernels._jit import fast_kernel, kernel
-from bgserver.kernels.dice import random_bits, roll
 from bgserver.kernels.classes import N_CLASSES, position_class
+from bgserver.kernels.dice import random_bits, roll
 from bgserver.kernels.features import (
     N_DENSE,
     UNITS_PER_POINT,
