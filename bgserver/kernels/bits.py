@@ -26,11 +26,13 @@ __all__ = [
 
 _ONE = np.uint64(1)
 
-# The processor's own instructions, through LLVM.
+# The processor's own instructions, through LLVM. Numba's type of an intrinsic does not know that
+# the typing context is not passed by the caller.
+_intrinsic: Any = intrinsic
 _Typed = tuple[Any, "Callable[..., Any]"]
 
 
-@intrinsic
+@_intrinsic
 def _count_bits(typing_context: Any, mask: Any) -> _Typed:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -38,7 +40,7 @@ def _count_bits(typing_context: Any, mask: Any) -> _Typed:
     return types.int64(types.uint64), generate
 
 
-@intrinsic
+@_intrinsic
 def _leading_zeros(typing_context: Any, mask: Any) -> _Typed:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         false = context.get_constant(types.boolean, False)
@@ -50,13 +52,15 @@ def _leading_zeros(typing_context: Any, mask: Any) -> _Typed:
 @kernel
 def count_bits(mask: np.uint64) -> int:
     """Number of set bits."""
-    return _count_bits(mask)
+    bits: int = _count_bits(mask)
+    return bits
 
 
 @kernel
 def highest_bit(mask: np.uint64) -> int:
     """Index of the highest set bit; -1 for an empty mask."""
-    return 63 - _leading_zeros(mask)
+    zeros: int = _leading_zeros(mask)
+    return 63 - zeros
 
 
 @kernel

@@ -74,7 +74,8 @@ def escape_chance(point: int, ahead: np.uint64) -> np.float32:
         point: 1..25.
         ahead: Blocked points, reversed (`reverse_points`), so that the nearest come first.
     """
-    return ESCAPES[(ahead >> np.uint64(26 - point)) & np.uint64(0xFFF)]
+    chance: np.float32 = ESCAPES[(ahead >> np.uint64(26 - point)) & np.uint64(0xFFF)]
+    return chance
 
 
 @kernel

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bgserver.kernels._jit import kernel
+from bgserver.kernels.bits import highest_bit
 from bgserver.kernels.moves import (
     HEAD,
     LONG_NARDY,
     apply_step,
     breaks_prime_rule,
     head_allowance,
-    highest_bit,
     legal_sources,
     open_points,
     own_points,

@@ -25,6 +25,9 @@ _LANES = 16
 COLUMNS = 2 * _LANES
 """The columns of a matrix are a multiple of this."""
 
+# Numba's type of an intrinsic does not know that the typing context is not passed by the caller.
+_intrinsic: Any = intrinsic
+_tools: Any = cgutils  # they carry no annotations
 _Typed = tuple[Any, "Callable[..., Any]"]
 
 
@@ -43,7 +46,7 @@ def _load(builder: Any, pointer: Any, vector: Any) -> Any:
 def _vector_function(builder: Any, vector: Any, name: str, arguments: int) -> Any:
     """An LLVM function of vectors."""
     signature = ir.FunctionType(vector, [vector] * arguments)
-    return cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.v{_LANES}f32")
+    return _tools.get_or_insert_function(builder.module, signature, f"llvm.{name}.v{_LANES}f32")
 
 
 def _spread(builder: Any, value: Any, vector: Any) -> Any:
@@ -61,7 +64,7 @@ def _row_product(sums_in_out: bool, relu: bool) -> Any:
         relu: Negative sums become 0 in the end.
     """
 
-    @intrinsic
+    @_intrinsic
     def product(
         typing_context: Any,
         x: Any,
@@ -75,7 +78,7 @@ def _row_product(sums_in_out: bool, relu: bool) -> Any:
         out: Any,
         out_at: Any,
         width: Any,
-    ) -> _Typed:
+    ) -> _Typed | None:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             x, x_at, x_stride, w, w_at, n_inputs, biases, biases_at, out, out_at, width = arguments
             x_type, w_type, biases_type, out_type = (signature.args[k] for k in (0, 3, 6, 8))
@@ -88,13 +91,13 @@ def _row_product(sums_in_out: bool, relu: bool) -> Any:
             fuse = _vector_function(builder, vector, "fmuladd", 3)
             greater = _vector_function(builder, vector, "maxnum", 2)
             parts = range(COLUMNS // _LANES)
-            sums = [[cgutils.alloca_once(builder, vector) for _ in parts] for _ in range(ROWS)]
+            sums = [[_tools.alloca_once(builder, vector) for _ in parts] for _ in range(ROWS)]
 
             def place_of(row: int, part: int, column: Any) -> Any:
                 at = builder.add(builder.mul(width, index(row)), column)
                 return builder.gep(out_data, [builder.add(at, index(part * _LANES))])
 
-            with cgutils.for_range_slice(builder, index(0), width, index(COLUMNS)) as (column, _):
+            with _tools.for_range_slice(builder, index(0), width, index(COLUMNS)) as (column, _):
                 for row in range(ROWS):
                     for part in parts:
                         if sums_in_out:
@@ -103,7 +106,7 @@ def _row_product(sums_in_out: bool, relu: bool) -> Any:
                             at = builder.add(column, index(part * _LANES))
                             begin = builder.gep(bias_data, [at])
                         builder.store(_load(builder, begin, vector), sums[row][part])
-                with cgutils.for_range(builder, n_inputs) as loop:
+                with _tools.for_range(builder, n_inputs) as loop:
                     line = builder.add(builder.mul(loop.index, width), column)
                     weights = [
                         _load(

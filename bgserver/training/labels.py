@@ -213,7 +213,11 @@ def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> I
     game = first_game
     while True:
         count = _label_game(start, core.code, seed, game, depth, core.evaluator, memories, buffers)
-        yield Labels(*(array[:count].copy() for array in buffers))
+        yield Labels(
+            buffers.boards[:count].copy(),
+            buffers.targets[:count].copy(),
+            buffers.turns[:count].copy(),
+        )
         game += 1
 
 

@@ -83,6 +83,17 @@ class Epoch:
 class Networks(torch.nn.Module):
     """The networks of one game and its scout, as they are trained."""
 
+    units: torch.Tensor
+    w_dense: torch.Tensor
+    b1: torch.Tensor
+    w2: torch.Tensor
+    b2: torch.Tensor
+    w3: torch.Tensor
+    b3: torch.Tensor
+    scout_units: torch.Tensor
+    scout_b1: torch.Tensor
+    scout_w2: torch.Tensor
+
     def __init__(self, raw: RawWeights) -> None:
         """Begin with these weights; they are copied."""
         super().__init__()
