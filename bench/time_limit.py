@@ -43,8 +43,8 @@ def _questions(engine: Engine, count: int, seed: int) -> list[tuple[Position, Di
         dice = Dice(rng.randint(1, 6), rng.randint(1, 6))
         if rng.random() < _NEW_QUESTION:
             questions.append((position, dice))
-        play, value = run(player.choose(GameState(position=position), dice, first_turn=False))
-        position = Position.start() if value else play.result.turned()
+        choice = run(player.choose(GameState(position=position), dice, first_turn=False))
+        position = Position.start() if choice.value else choice.play.result.turned()
     return questions
 
 

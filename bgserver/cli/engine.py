@@ -1,4 +1,4 @@
-"""Commands that ask for the engine's judgement: eval, rank, cube, info."""
+"""Commands that ask for the engine's judgement: eval, rank, cube, bot, info."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _PANEL = "Engine"
+_MOST = (1 << 32) - 1
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command("eval", rich_help_panel=_PANEL)(evaluate)
-    for command in (rank, cube, info):
+    for command in (rank, cube, bot, info):
         app.command(rich_help_panel=_PANEL)(command)
 
 
@@ -122,6 +123,68 @@ def cube(
             return
         board = board_text(transport, request.position)
     tables.show(board, f"Best: {answer.action_text}", *tables.cube_table(answer))
+
+
+def bot(
+    position: PositionArgument,
+    dice: DiceArgument = None,
+    player: Annotated[
+        str,
+        typer.Option(
+            "--player",
+            "-p",
+            help="A level, a strength (beginner, normal, expert, 0 to 100), or lookahead_1:normal.",
+        ),
+    ] = "expert",
+    cube_action: Annotated[
+        bool, typer.Option("--cube", help="Ask for its cube action instead of its play.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=_MOST,
+            help="Seed of its errors, for the same again.",
+            show_default="random",
+        ),
+    ] = None,
+    game: Annotated[int, typer.Option(min=0, max=_MOST, help="Number of the game.")] = 0,
+    turn: Annotated[int, typer.Option(min=0, max=_MOST, help="Number of the turn.")] = 0,
+    nardy: NardyOption = False,
+    first_turn: FirstTurnOption = False,
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Play one turn as a bot of some strength would: its play, or with --cube its cube action."""
+    source = inputs.parse_position(position, nardy=nardy)
+    bot_player = inputs.parse_player(player)
+    with connect(address, token, timeout) as transport:
+        answer: engine_pb2.ChooseCubeActionResponse | engine_pb2.ChoosePlayResponse
+        if cube_action:
+            asked = engine_pb2.ChooseCubeActionRequest(
+                position=source, player=bot_player, seed=seed, game=game, turn=turn
+            )
+            answer = ask(transport, asked, engine_pb2.ChooseCubeActionResponse)
+            done = engine_pb2.CubeMove.Name(answer.move).removeprefix("CUBE_MOVE_").lower()
+        else:
+            request = engine_pb2.ChoosePlayRequest(
+                position=source,
+                dice=inputs.parse_dice(dice),
+                player=bot_player,
+                first_turn=first_turn,
+                seed=seed,
+                game=game,
+                turn=turn,
+            )
+            answer = ask(transport, request, engine_pb2.ChoosePlayResponse)
+            done = answer.play.notation
+        if json:
+            print_json(answer)
+            return
+        board = board_text(transport, source)
+    tables.show(board, f"{done}, loses {answer.equity_loss:.3f} (seed {answer.seed})")
 
 
 def info(

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 
+from bgserver.cli.options import LevelName, level_value
 from bgserver.cli.problems import input_error
 from bgserver.engine.position import Position, Variant
 from bgserver.v1 import common_pb2
 
-__all__ = ["parse_dice", "parse_position"]
+__all__ = ["parse_dice", "parse_player", "parse_position"]
 
 _WORDS = {"start": Variant.BACKGAMMON, "nardy-start": Variant.LONG_NARDY}
 _GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
 _NUMBERS = re.compile(r"\[?([-+]?\d+(?:[\s,]+[-+]?\d+)*)\]?")
 _DICE = re.compile(r"(\d)(\d)|(\d+)[\s,/-]+(\d+)")
+_NUMBER = re.compile(r"\d{1,9}")
+_STRENGTHS = tuple(
+    name.removeprefix("STRENGTH_").lower() for name in common_pb2.Strength.keys()[1:]
+)
 _VARIANTS = {
     Variant.BACKGAMMON: common_pb2.VARIANT_BACKGAMMON,
     Variant.LONG_NARDY: common_pb2.VARIANT_LONG_NARDY,
@@ -76,3 +81,33 @@ def parse_dice(text: str | None) -> common_pb2.Dice | None:
         raise input_error(message, field="dice", reason="NOT_A_ROLL")
     first, second = (int(number) for number in match.groups() if number is not None)
     return common_pb2.Dice(first=min(first, 99), second=min(second, 99))
+
+
+def parse_player(text: str, field: str = "player") -> common_pb2.Player:
+    """A player: a level, a strength (by name or from 0 to 100), or both, `lookahead_1:normal`.
+
+    Args:
+        text: What was typed.
+        field: What it is for.
+
+    Raises:
+        InvalidInputError: It is none of these.
+    """
+    levels = tuple(name.value for name in LevelName)
+    words = text.strip().lower()
+    level, colon, strength = words.partition(":")
+    if words not in levels and not colon:
+        level, strength = LevelName.STATIC.value, words
+    is_number = _NUMBER.fullmatch(strength) is not None
+    if words not in levels and not (level in levels and (is_number or strength in _STRENGTHS)):
+        message = (
+            f"expected a level ({', '.join(levels)}), a strength ({', '.join(_STRENGTHS)}, or 0 to "
+            f"100), or both as in lookahead_1:normal, got {text!r}"
+        )
+        raise input_error(message, field=field, reason="UNKNOWN_PLAYER")
+    player = common_pb2.Player(level=level_value(LevelName(level)))
+    if is_number:
+        player.numeric_strength = int(strength)
+    elif strength:
+        player.named_strength = common_pb2.Strength.Value(f"STRENGTH_{strength.upper()}")
+    return player

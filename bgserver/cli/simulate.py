@@ -6,25 +6,24 @@ import enum
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich import box
 from rich.table import Table
 
 from bgserver.cli import tables
+from bgserver.cli.inputs import parse_player
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
     AddressOption,
     JsonOption,
-    LevelName,
     TimeoutOption,
     TokenOption,
     json_text,
-    level_value,
     print_json,
 )
-from bgserver.cli.problems import INTERRUPTED
+from bgserver.cli.problems import INTERRUPTED, input_error
 from bgserver.cli.progress import counter
 from bgserver.cli.transport import ask, connect
 from bgserver.v1 import engine_pb2, rules_pb2, simulation_pb2
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _RULES = "Rules"
+_STATIC = "static"
 
 
 class AutoDouble(enum.Enum):
@@ -63,17 +63,25 @@ def simulate(
         str, typer.Option("--preset", "-p", help="Rules; `bgserver presets` lists them.")
     ] = "money",
     first: Annotated[
-        LevelName, typer.Option("--first", help="Level of the player in the first seat.")
-    ] = LevelName.STATIC,
+        str, typer.Option("--first", metavar="PLAYER", help="The player in the first seat.")
+    ] = _STATIC,
     second: Annotated[
-        LevelName, typer.Option("--second", help="Level of the player in the second seat.")
-    ] = LevelName.STATIC,
+        str, typer.Option("--second", metavar="PLAYER", help="The player in the second seat.")
+    ] = _STATIC,
+    players: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIRST,SECOND",
+            help="Both players at once, for example beginner,expert.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=(1 << 32) - 1,
-            help="Seed of the dice, for the same games again.",
+            help="Seed of dice and errors, for the same games again.",
             show_default="random",
         ),
     ] = None,
@@ -135,18 +143,23 @@ def simulate(
 ) -> None:
     """Play games or matches between two players and count how they end.
 
+    A player is a level (static, lookahead_1 to lookahead_3, random), a strength (beginner, normal,
+    expert, or a number from 0 to 100), or both: lookahead_1:normal.
+
     Shows running statistics, and at the end a table with 95 % confidence intervals; with
     `--json` that is the last message of statistics. Rules that are not given are those of
     the preset. Ctrl-C stops and shows what has been played.
     """
+    if players is not None:
+        first, second = _both(players, (first, second))
     request = simulation_pb2.SimulateRequest(
         preset=preset,
         rules=_rules(cube, cube_cap, crawford, jacoby, beaver, auto_double),
         match_length=match_length,
         count=count,
         seed=seed,
-        first=simulation_pb2.SimulationPlayer(level=level_value(first)),
-        second=simulation_pb2.SimulationPlayer(level=level_value(second)),
+        first=parse_player(first, "first"),
+        second=parse_player(second, "second"),
         include_records=records is not None,
         statistics_only=records is None,
     )
@@ -164,7 +177,7 @@ def simulate(
     if json:
         print_json(statistics)
     else:
-        names = (f"{first.value} (first)", f"{second.value} (second)")
+        names = (f"{first} (first)", f"{second} (second)")
         rate = statistics.games / seconds if seconds > 0 else 0.0
         played = f"{statistics.games:,} games in {seconds:.1f} s ({rate:,.0f}/s)"
         if statistics.HasField("match_win_rate"):
@@ -172,6 +185,18 @@ def simulate(
         tables.show(_table(statistics, names), f"{played}, seed {statistics.seed}")
     if not statistics.final:
         raise typer.Exit(INTERRUPTED)
+
+
+def _both(players: str, single: tuple[str, str]) -> tuple[str, str]:
+    """The two players that were given as one text."""
+    if single != (_STATIC, _STATIC):
+        message = "expected both players at once or each by itself, got both forms"
+        raise input_error(message, field="players", reason="PLAYERS_AMBIGUOUS")
+    first, comma, second = players.partition(",")
+    if not comma:
+        message = f"expected two players separated by a comma, got {players!r}"
+        raise input_error(message, field="players", reason="NOT_TWO_PLAYERS")
+    return first.strip(), second.strip()
 
 
 def _rules(
@@ -235,6 +260,9 @@ def _table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, st
         kinds, statistics.first_wins, statistics.second_wins, strict=False
     ):
         table.add_row(kind, f"{first:,}", f"{second:,}", "")
+    if statistics.HasField("first_loss") or statistics.HasField("second_loss"):
+        first_loss = _loss(statistics, "first_loss")
+        table.add_row("Loss of a play, mEq", first_loss, _loss(statistics, "second_loss"), "")
     table.add_section()
     table.add_row("Double dropped", f"{statistics.dropped:,}", "", "")
     table.add_row("Turns a game", f"{statistics.mean_turns:.1f}", "", "")
@@ -245,3 +273,10 @@ def _table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, st
 def _shares(rate: simulation_pb2.Estimate) -> tuple[str, str, str]:
     first, low, high = (100 * share for share in (rate.mean, rate.low, rate.high))
     return f"{first:.2f}", f"{100 - first:.2f}", f"{low:.2f} to {high:.2f}"
+
+
+def _loss(
+    statistics: simulation_pb2.SimulationStatistics, seat: Literal["first_loss", "second_loss"]
+) -> str:
+    """What a seat's plays lose, in thousandths of a point; nothing for one without errors."""
+    return f"{1000 * getattr(statistics, seat):.1f}" if statistics.HasField(seat) else ""

@@ -25,6 +25,7 @@ __all__ = [
     "cube_faults",
     "cube_state",
     "double_refusals",
+    "require_possible",
 ]
 
 MAX_CUBE_VALUE = 1 << 30
@@ -188,6 +189,16 @@ def check_cube_question(
     if state.position.variant is not Variant.BACKGAMMON:
         message = "the doubling cube belongs to backgammon"
         faults.append(Fault("position.variant", "CUBE_NOT_IN_VARIANT", message))
+    if faults:
+        raise InvalidInputError(faults)
+
+
+def require_possible(state: GameState) -> None:
+    """Raise `InvalidInputError` if cube, score and money rules cannot go together."""
+    faults = cube_faults(state.cube, state.match, jacoby=state.jacoby, beavers=state.beavers)
+    if state.position.variant is Variant.LONG_NARDY and state.cube.value > 1:
+        message = "long nardy is played without a cube"
+        faults.append(Fault("cube.value", "NO_CUBE_IN_LONG_NARDY", message))
     if faults:
         raise InvalidInputError(faults)
 

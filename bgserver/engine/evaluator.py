@@ -12,7 +12,7 @@ import numpy as np
 
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
 from bgserver.engine.cube import CubeUtilities, advise_cube
-from bgserver.engine.cube_rules import cube_faults, cube_state
+from bgserver.engine.cube_rules import cube_state, require_possible
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit, deepen_in_time
@@ -268,7 +268,7 @@ class Engine:
             WrongMomentError: See `bgserver.engine.moments`.
         """
         depth = self._depth(limit)
-        _require_possible(state)
+        require_possible(state)
         require_playing(state)
         game = self._cores[state.position.variant]
         before = board_array(state.position.turned())
@@ -316,7 +316,7 @@ class Engine:
             WrongMomentError: See `bgserver.engine.moments`.
         """
         depth = self._depth(limit)
-        _require_possible(state)
+        require_possible(state)
         require_roll_to_play(state)
         ranking = Ranking(
             self._cores[state.position.variant],
@@ -463,13 +463,3 @@ class _Judgement:
 def _equity(chances: NDArray[np.float64]) -> float:
     """Cubeless money equity of five chances."""
     return float(chances @ EQUITY_WEIGHTS - 1.0)
-
-
-def _require_possible(state: GameState) -> None:
-    """Raise `InvalidInputError` if cube, score and money rules cannot go together."""
-    faults = cube_faults(state.cube, state.match, jacoby=state.jacoby, beavers=state.beavers)
-    if state.position.variant is Variant.LONG_NARDY and state.cube.value > 1:
-        message = "long nardy is played without a cube"
-        faults.append(Fault("cube.value", "NO_CUBE_IN_LONG_NARDY", message))
-    if faults:
-        raise InvalidInputError(faults)

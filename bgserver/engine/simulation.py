@@ -23,10 +23,12 @@ from bgserver.engine.position import (
     Variant,
 )
 from bgserver.engine.statistics import Statistics
+from bgserver.engine.strength import EXPERT, DecisionKey, Strength
 from bgserver.kernels import dice as dice_kernels
 
 if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
+    from bgserver.engine.player import Choice
     from bgserver.engine.plays import Play
     from bgserver.engine.work import Work
 
@@ -60,6 +62,8 @@ class SimulationSpec:
     """Seed of the dice, 0..2**32-1."""
     levels: tuple[Level, Level]
     """How the two seats play. RANDOM never doubles and always takes."""
+    strengths: tuple[Strength, Strength] = (EXPERT, EXPERT)
+    """How well the two seats choose among what they see; RANDOM takes no notice."""
     cube_cap: int = 64
     """Highest cube value."""
     crawford: bool = True
@@ -118,6 +122,11 @@ class GameRecord:
     """Turns of both players."""
     record: tuple[TurnRecord, ...] | None
     """The turns, if they were asked for."""
+    choices: tuple[int, int] = (0, 0)
+    """Plays of the two seats that count for `lost`: those of players who make errors of their own,
+    where there was a choice."""
+    lost: tuple[float, float] = (0.0, 0.0)
+    """What these plays lost by the players' own judgement, in points of the cube then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +182,8 @@ class _Game:
         self.engine = engine
         self.spec = spec
         self.players = [
-            None if level is Level.RANDOM else Player(engine, level) for level in spec.levels
+            None if level is Level.RANDOM else Player(engine, level, strength)
+            for level, strength in zip(spec.levels, spec.strengths, strict=True)
         ]
         self.number = number
         self.match = match
@@ -186,6 +196,8 @@ class _Game:
         self.taken = False
         self.turns = 0
         self.turns_of = [0, 0]
+        self.choices = [0, 0]
+        self.lost = [0.0, 0.0]
         self.record: list[TurnRecord] = []
 
     def play(self) -> Work[GameRecord]:
@@ -201,15 +213,19 @@ class _Game:
                     return self._finish(self.seat, 1, value_before, dropped=True)
                 dice = self._roll()
                 self._automatic_double(dice)
-            play, result = yield from self._choose(dice)
-            self._note(value_before, (doubled, doubled, beavered), dice, play)
+            choice = yield from self._choose(dice)
+            result = choice.value
+            self._note(value_before, (doubled, doubled, beavered), dice, choice.play)
+            if choice.loss is not None:
+                self.choices[self.seat] += 1
+                self.lost[self.seat] += choice.loss
             self.turns += 1
             self.turns_of[self.seat] += 1
             if result > 0:
                 if self.spec.jacoby and self.match is None and not self.taken:
                     result = 1
                 return self._finish(self.seat, result, self.cube_value, dropped=False)
-            self.position = play.result.turned()
+            self.position = choice.play.result.turned()
             self.seat = self.seat.other
             dice = None
             if self.turns % _TURNS_PER_CHUNK == 0:
@@ -217,7 +233,17 @@ class _Game:
 
     def _finish(self, winner: Seat, result: int, value: int, *, dropped: bool) -> GameRecord:
         record = tuple(self.record) if self.spec.records else None
-        return GameRecord(winner, result * value, result, value, dropped, self.turns, record)
+        return GameRecord(
+            winner,
+            result * value,
+            result,
+            value,
+            dropped,
+            self.turns,
+            record,
+            (self.choices[0], self.choices[1]),
+            (self.lost[0], self.lost[1]),
+        )
 
     def _note(
         self,
@@ -288,25 +314,31 @@ class _Game:
         state = self._state()
         if double_refusals(state):
             return False, False, False
-        doubles = yield from player.wants_to_double(state)
+        key = self._key()
+        doubles = yield from player.wants_to_double(state, key)
         if not doubles:
             return False, False, False
         takes, beavers = True, False
         other = self.players[self.seat.other]
         if other is not None:
-            takes, beavers = yield from other.answer_to_double(state)
+            takes, beavers = yield from other.answer_to_double(state, key)
         if takes:
             self.taken = True
             self.cube_value *= 4 if beavers else 2
             self.cube_owner = self.seat.other
         return True, takes, beavers
 
-    def _choose(self, dice: Dice) -> Work[tuple[Play, int]]:
-        """The play of the player on roll, and the value of the game if it ends it (else 0)."""
+    def _key(self) -> DecisionKey:
+        """What the errors of this turn depend on."""
+        return DecisionKey(self.spec.seed, self.number, self.turns)
+
+    def _choose(self, dice: Dice) -> Work[Choice]:
+        """The play of the player on roll."""
         player = self.players[self.seat]
         first_turn = self.turns_of[self.seat] == 0
+        state = self._state()
         if player is not None:
-            return (yield from player.choose(self._state(), dice, first_turn=first_turn))
+            return (yield from player.choose(state, dice, first_turn=first_turn, key=self._key()))
         draw = _RANDOM_DRAWS + self.turns
         bits = int(dice_kernels.random_bits(self.spec.seed, self.number, draw))
-        return choose_randomly(self.engine, self._state(), dice, bits, first_turn=first_turn)
+        return choose_randomly(self.engine, state, dice, bits, first_turn=first_turn)

@@ -54,6 +54,8 @@ class Statistics:
         """Wins of each seat by result: single, gammon, backgammon."""
         self.dropped = 0
         """Games that ended with a dropped double."""
+        self._choices = [0, 0]
+        self._lost = [0.0, 0.0]
         self._match_wins = 0
         self._turns = 0
         self._cubes = 0
@@ -69,6 +71,9 @@ class Statistics:
             self.dropped += game.dropped
             self._turns += game.turns
             self._cubes += game.cube_value
+            for seat in Seat:
+                self._choices[seat] += game.choices[seat]
+                self._lost[seat] += game.lost[seat]
             points = game.points if game.winner is Seat.FIRST else -game.points
             self._points += points
             self._squares += points * points
@@ -107,3 +112,10 @@ class Statistics:
     def mean_cube(self) -> float:
         """Mean final cube value."""
         return self._cubes / self.games if self.games else 0.0
+
+    def mean_loss(self, seat: Seat) -> float | None:
+        """Mean loss of a seat's plays that were a choice, in points, by its own judgement.
+
+        None before the first such play, and for a player who makes no errors of its own.
+        """
+        return self._lost[seat] / self._choices[seat] if self._choices[seat] else None

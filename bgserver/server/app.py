@@ -21,6 +21,7 @@ from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Variant
 from bgserver.engine.simulation import SimulationSpec, play_unit
+from bgserver.engine.strength import BEGINNER, EXPERT
 from bgserver.engine.work import run
 from bgserver.server.adapter import GrpcAdapter
 from bgserver.server.gate import Gate
@@ -76,6 +77,7 @@ def load_engine(config: ServerConfig, progress: Progress) -> Engine:
                 count=1,
                 seed=1,
                 levels=(Level.STATIC, Level.RANDOM),
+                strengths=(BEGINNER, EXPERT),
             )
             run(play_unit(engine, spec, 0))
     # The compiler leaves more than 100,000 objects that live as long as the process. If the garbage

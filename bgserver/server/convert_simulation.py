@@ -21,8 +21,8 @@ from bgserver.games.rules import (
     Session,
     match_length_faults,
 )
-from bgserver.server.convert_engine import read_level
 from bgserver.server.convert_enums import SEAT
+from bgserver.server.convert_player import read_player
 from bgserver.server.convert_rules import read_rules
 from bgserver.server.convert_state import dice_message, position_message, refuse
 from bgserver.v1 import simulation_pb2
@@ -53,8 +53,8 @@ def read_simulation(
     """
     faults: list[Fault] = []
     allowed = [*levels, Level.RANDOM]
-    first = read_level(request.first.level, allowed, faults, "first.level")
-    second = read_level(request.second.level, allowed, faults, "second.level")
+    first = read_player(request.first, allowed, faults, "first")
+    second = read_player(request.second, allowed, faults, "second")
     if not 1 <= request.count <= most:
         message = f"expected 1 to {most}, got {request.count}"
         faults.append(Fault("count", "OUT_OF_RANGE", message))
@@ -89,7 +89,8 @@ def read_simulation(
         auto_double=rules.auto_double.value if rules.auto_double is not None else "none",
         count=request.count,
         seed=request.seed if request.HasField("seed") else secrets.randbits(32),
-        levels=(first, second),
+        levels=(first[0], second[0]),
+        strengths=(first[1], second[1]),
         records=request.include_records,
     )
 
@@ -189,6 +190,8 @@ def statistics_message(
         seed=seed,
         final=final,
         done=done,
+        first_loss=statistics.mean_loss(Seat.FIRST),
+        second_loss=statistics.mean_loss(Seat.SECOND),
     )
     return simulation_pb2.SimulateResponse(statistics=message)
 

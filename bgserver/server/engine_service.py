@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 from bgserver import __version__
+from bgserver.engine.bots import choose_cube_action, choose_play
 from bgserver.engine.levels import Level
 from bgserver.engine.work import run
 from bgserver.server.convert_engine import (
@@ -19,6 +20,12 @@ from bgserver.server.convert_engine import (
     refuse_nardy,
 )
 from bgserver.server.convert_enums import LEVEL, VARIANT
+from bgserver.server.convert_player import (
+    chosen_cube_action_message,
+    chosen_play_message,
+    read_key,
+    read_player,
+)
 from bgserver.server.convert_state import dice_message, read_dice, refuse
 from bgserver.server.pool import Priority, discard
 from bgserver.v1 import engine_pb2
@@ -83,6 +90,39 @@ class EngineServicer:
         state, limit = _read(request, engine)
         work = engine.advise_cube(state, limit)
         return advice_message(*await self._answer(work, limit, context))
+
+    async def choose_play(
+        self, request: engine_pb2.ChoosePlayRequest, context: CallContext
+    ) -> engine_pb2.ChoosePlayResponse:
+        """The play that a bot makes."""
+        engine = self._runtime.engine
+        faults: list[Fault] = []
+        state = read_question(request.position, faults)
+        dice = read_dice(request.dice if request.HasField("dice") else None, state, faults)
+        player = read_player(request.player, _judging(engine), faults, "player")
+        refuse(faults)
+        if state is None or dice is None or player is None:
+            raise AssertionError(_UNREAD)
+        key = read_key(request)
+        work = choose_play(engine, state, dice, player, first_turn=request.first_turn, key=key)
+        choice = await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
+        return chosen_play_message(choice, state.position, dice, key)
+
+    async def choose_cube_action(
+        self, request: engine_pb2.ChooseCubeActionRequest, context: CallContext
+    ) -> engine_pb2.ChooseCubeActionResponse:
+        """What a bot does with the cube."""
+        engine = self._runtime.engine
+        faults: list[Fault] = []
+        state = read_question(request.position, faults)
+        player = read_player(request.player, _judging(engine), faults, "player")
+        refuse_nardy(request.position, state, faults)
+        refuse(faults)
+        if state is None or player is None:
+            raise AssertionError(_UNREAD)
+        key = read_key(request)
+        work = choose_cube_action(engine, state, player, key)
+        return chosen_cube_action_message(await self._answer(work, player[0], context), key)
 
     async def _answer(self, work: Work[_T], limit: Limit, context: CallContext) -> _T:
         """The result of a work on one position."""

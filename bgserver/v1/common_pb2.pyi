@@ -219,6 +219,34 @@ LEVEL_RANDOM: Level.ValueType  # 5
 """Any legal result with equal chance: the yardstick at the other end. Only for simulations."""
 Global___Level: _TypeAlias = Level  # noqa: Y015
 
+class _Strength:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StrengthEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Strength.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STRENGTH_UNSPECIFIED: _Strength.ValueType  # 0
+    """Not stated; read as STRENGTH_EXPERT."""
+    STRENGTH_BEGINNER: _Strength.ValueType  # 1
+    """20 of 100: loses about 75 thousandths of a point with each play that is a choice."""
+    STRENGTH_NORMAL: _Strength.ValueType  # 2
+    """60 of 100: a club player, who loses about 17."""
+    STRENGTH_EXPERT: _Strength.ValueType  # 3
+    """100 of 100: the full engine at its level, without errors of its own."""
+
+class Strength(_Strength, metaclass=_StrengthEnumTypeWrapper):
+    """How well a bot plays, by name."""
+
+STRENGTH_UNSPECIFIED: Strength.ValueType  # 0
+"""Not stated; read as STRENGTH_EXPERT."""
+STRENGTH_BEGINNER: Strength.ValueType  # 1
+"""20 of 100: loses about 75 thousandths of a point with each play that is a choice."""
+STRENGTH_NORMAL: Strength.ValueType  # 2
+"""60 of 100: a club player, who loses about 17."""
+STRENGTH_EXPERT: Strength.ValueType  # 3
+"""100 of 100: the full engine at its level, without errors of its own."""
+Global___Strength: _TypeAlias = Strength  # noqa: Y015
+
 @_typing.final
 class Position(_message.Message):
     """A board of either game, always seen by the player on roll, who moves from point 24 to point 1."""
@@ -571,6 +599,41 @@ class PositionSource(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
 
 Global___PositionSource: _TypeAlias = PositionSource  # noqa: Y015
+
+@_typing.final
+class Player(_message.Message):
+    """A player of the engine: how deep it looks, and how well it chooses among what it sees."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LEVEL_FIELD_NUMBER: _builtins.int
+    NAMED_STRENGTH_FIELD_NUMBER: _builtins.int
+    NUMERIC_STRENGTH_FIELD_NUMBER: _builtins.int
+    level: Global___Level.ValueType
+    """How deep it looks, and judges the cube; unset means static."""
+    named_strength: Global___Strength.ValueType
+    """A strength by its name."""
+    numeric_strength: _builtins.int
+    """Any strength from 0, the weakest, to 100, the same as expert. With strength s a play that is
+    a choice loses about 120 * (1 - s / 100)^2.1 thousandths of a point, by the judgement of the
+    player's own level.
+    """
+    def __init__(
+        self,
+        *,
+        level: Global___Level.ValueType = ...,
+        named_strength: Global___Strength.ValueType = ...,
+        numeric_strength: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["named_strength", b"named_strength", "numeric_strength", b"numeric_strength", "strength", b"strength"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "named_strength", b"named_strength", "numeric_strength", b"numeric_strength", "strength", b"strength"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_strength: _TypeAlias = _typing.Literal["named_strength", "numeric_strength"]  # noqa: Y015
+    _WhichOneofArgType_strength: _TypeAlias = _typing.Literal["strength", b"strength"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_strength) -> _WhichOneofReturnType_strength | None: ...
+
+Global___Player: _TypeAlias = Player  # noqa: Y015
 
 @_typing.final
 class Limit(_message.Message):

@@ -50,6 +50,16 @@ class EngineServiceStub:
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeRequest.SerializeToString,
                 response_deserializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeResponse.FromString,
                 _registered_method=True)
+        self.ChoosePlay = channel.unary_unary(
+                '/bgserver.v1.EngineService/ChoosePlay',
+                request_serializer=bgserver_dot_v1_dot_engine__pb2.ChoosePlayRequest.SerializeToString,
+                response_deserializer=bgserver_dot_v1_dot_engine__pb2.ChoosePlayResponse.FromString,
+                _registered_method=True)
+        self.ChooseCubeAction = channel.unary_unary(
+                '/bgserver.v1.EngineService/ChooseCubeAction',
+                request_serializer=bgserver_dot_v1_dot_engine__pb2.ChooseCubeActionRequest.SerializeToString,
+                response_deserializer=bgserver_dot_v1_dot_engine__pb2.ChooseCubeActionResponse.FromString,
+                _registered_method=True)
         self.EvaluateBatch = channel.stream_stream(
                 '/bgserver.v1.EngineService/EvaluateBatch',
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchRequest.SerializeToString,
@@ -87,6 +97,20 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ChoosePlay(self, request, context):
+        """Tells the play that a bot of some strength makes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ChooseCubeAction(self, request, context):
+        """Tells what a bot of some strength does with the cube: double or roll, take or pass.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def EvaluateBatch(self, request_iterator, context):
         """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
         one response, in order.
@@ -119,6 +143,16 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.AdviseCube,
                     request_deserializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeRequest.FromString,
                     response_serializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeResponse.SerializeToString,
+            ),
+            'ChoosePlay': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChoosePlay,
+                    request_deserializer=bgserver_dot_v1_dot_engine__pb2.ChoosePlayRequest.FromString,
+                    response_serializer=bgserver_dot_v1_dot_engine__pb2.ChoosePlayResponse.SerializeToString,
+            ),
+            'ChooseCubeAction': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChooseCubeAction,
+                    request_deserializer=bgserver_dot_v1_dot_engine__pb2.ChooseCubeActionRequest.FromString,
+                    response_serializer=bgserver_dot_v1_dot_engine__pb2.ChooseCubeActionResponse.SerializeToString,
             ),
             'EvaluateBatch': grpc.stream_stream_rpc_method_handler(
                     servicer.EvaluateBatch,
@@ -213,6 +247,60 @@ class EngineService:
             '/bgserver.v1.EngineService/AdviseCube',
             bgserver_dot_v1_dot_engine__pb2.AdviseCubeRequest.SerializeToString,
             bgserver_dot_v1_dot_engine__pb2.AdviseCubeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ChoosePlay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bgserver.v1.EngineService/ChoosePlay',
+            bgserver_dot_v1_dot_engine__pb2.ChoosePlayRequest.SerializeToString,
+            bgserver_dot_v1_dot_engine__pb2.ChoosePlayResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ChooseCubeAction(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bgserver.v1.EngineService/ChooseCubeAction',
+            bgserver_dot_v1_dot_engine__pb2.ChooseCubeActionRequest.SerializeToString,
+            bgserver_dot_v1_dot_engine__pb2.ChooseCubeActionResponse.FromString,
             options,
             channel_credentials,
             insecure,

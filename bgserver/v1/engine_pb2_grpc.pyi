@@ -39,6 +39,10 @@ class EngineServiceStub:
     """Ranks the plays of a roll, best first."""
     AdviseCube: _grpc.UnaryUnaryMultiCallable[_engine_pb2.AdviseCubeRequest, _engine_pb2.AdviseCubeResponse]
     """Advises on the cube: double or not, take or pass."""
+    ChoosePlay: _grpc.UnaryUnaryMultiCallable[_engine_pb2.ChoosePlayRequest, _engine_pb2.ChoosePlayResponse]
+    """Tells the play that a bot of some strength makes."""
+    ChooseCubeAction: _grpc.UnaryUnaryMultiCallable[_engine_pb2.ChooseCubeActionRequest, _engine_pb2.ChooseCubeActionResponse]
+    """Tells what a bot of some strength does with the cube: double or roll, take or pass."""
     EvaluateBatch: _grpc.StreamStreamMultiCallable[_engine_pb2.EvaluateBatchRequest, _engine_pb2.EvaluateBatchResponse]
     """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
     one response, in order.
@@ -57,6 +61,10 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """Ranks the plays of a roll, best first."""
     AdviseCube: _aio.UnaryUnaryMultiCallable[_engine_pb2.AdviseCubeRequest, _engine_pb2.AdviseCubeResponse]  # type: ignore[assignment]
     """Advises on the cube: double or not, take or pass."""
+    ChoosePlay: _aio.UnaryUnaryMultiCallable[_engine_pb2.ChoosePlayRequest, _engine_pb2.ChoosePlayResponse]  # type: ignore[assignment]
+    """Tells the play that a bot of some strength makes."""
+    ChooseCubeAction: _aio.UnaryUnaryMultiCallable[_engine_pb2.ChooseCubeActionRequest, _engine_pb2.ChooseCubeActionResponse]  # type: ignore[assignment]
+    """Tells what a bot of some strength does with the cube: double or roll, take or pass."""
     EvaluateBatch: _aio.StreamStreamMultiCallable[_engine_pb2.EvaluateBatchRequest, _engine_pb2.EvaluateBatchResponse]  # type: ignore[assignment]
     """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
     one response, in order.
@@ -90,6 +98,22 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.AdviseCubeResponse, _abc.Awaitable[_engine_pb2.AdviseCubeResponse]]:
         """Advises on the cube: double or not, take or pass."""
+
+    @_abc_1.abstractmethod
+    def ChoosePlay(
+        self,
+        request: _engine_pb2.ChoosePlayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.ChoosePlayResponse, _abc.Awaitable[_engine_pb2.ChoosePlayResponse]]:
+        """Tells the play that a bot of some strength makes."""
+
+    @_abc_1.abstractmethod
+    def ChooseCubeAction(
+        self,
+        request: _engine_pb2.ChooseCubeActionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.ChooseCubeActionResponse, _abc.Awaitable[_engine_pb2.ChooseCubeActionResponse]]:
+        """Tells what a bot of some strength does with the cube: double or roll, take or pass."""
 
     @_abc_1.abstractmethod
     def EvaluateBatch(

@@ -26,31 +26,29 @@ from bgserver.v1 import common_pb2 as bgserver_dot_v1_dot_common__pb2
 from bgserver.v1 import rules_pb2 as bgserver_dot_v1_dot_rules__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62gserver/v1/simulation.proto\x12\x0b\x62gserver.v1\x1a\x18\x62gserver/v1/common.proto\x1a\x17\x62gserver/v1/rules.proto\"5\n\x10SimulationPlayer\x12!\n\x05level\x18\x01 \x01(\x0e\x32\x12.bgserver.v1.Level\"\xaa\x02\n\x0fSimulateRequest\x12\x0e\n\x06preset\x18\x01 \x01(\t\x12!\n\x05rules\x18\x02 \x01(\x0b\x32\x12.bgserver.v1.Rules\x12\x19\n\x0cmatch_length\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05\x63ount\x18\x04 \x01(\r\x12\x11\n\x04seed\x18\x05 \x01(\rH\x01\x88\x01\x01\x12,\n\x05\x66irst\x18\x06 \x01(\x0b\x32\x1d.bgserver.v1.SimulationPlayer\x12-\n\x06second\x18\x07 \x01(\x0b\x32\x1d.bgserver.v1.SimulationPlayer\x12\x17\n\x0finclude_records\x18\x08 \x01(\x08\x12\x17\n\x0fstatistics_only\x18\t \x01(\x08\x42\x0f\n\r_match_lengthB\x07\n\x05_seed\"\xcb\x01\n\nTurnRecord\x12\x1f\n\x04seat\x18\x01 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.bgserver.v1.Position\x12\x12\n\ncube_value\x18\x03 \x01(\r\x12\x0f\n\x07\x64oubled\x18\x04 \x01(\x08\x12\r\n\x05taken\x18\x05 \x01(\x08\x12\x10\n\x08\x62\x65\x61vered\x18\x06 \x01(\x08\x12\x1f\n\x04\x64ice\x18\x07 \x01(\x0b\x32\x11.bgserver.v1.Dice\x12\x0c\n\x04play\x18\x08 \x01(\t\"\xe2\x01\n\nGameResult\x12\r\n\x05index\x18\x01 \x01(\r\x12\x13\n\x0bmatch_index\x18\x02 \x01(\r\x12!\n\x06winner\x18\x03 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\x0e\n\x06points\x18\x04 \x01(\r\x12\x0e\n\x06result\x18\x05 \x01(\r\x12\x12\n\ncube_value\x18\x06 \x01(\r\x12!\n\x03\x65nd\x18\x07 \x01(\x0e\x32\x14.bgserver.v1.GameEnd\x12\r\n\x05turns\x18\x08 \x01(\r\x12\'\n\x06record\x18\t \x03(\x0b\x32\x17.bgserver.v1.TurnRecord\"{\n\x0bMatchResult\x12\r\n\x05index\x18\x01 \x01(\r\x12!\n\x06winner\x18\x02 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\x14\n\x0c\x66irst_points\x18\x03 \x01(\r\x12\x15\n\rsecond_points\x18\x04 \x01(\r\x12\r\n\x05games\x18\x05 \x01(\r\"3\n\x08\x45stimate\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x0b\n\x03low\x18\x02 \x01(\x01\x12\x0c\n\x04high\x18\x03 \x01(\x01\"\xcf\x02\n\x14SimulationStatistics\x12\r\n\x05games\x18\x01 \x01(\r\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12.\n\x0fpoints_per_game\x18\x03 \x01(\x0b\x32\x15.bgserver.v1.Estimate\x12,\n\rgame_win_rate\x18\x04 \x01(\x0b\x32\x15.bgserver.v1.Estimate\x12-\n\x0ematch_win_rate\x18\x05 \x01(\x0b\x32\x15.bgserver.v1.Estimate\x12\x12\n\nfirst_wins\x18\x06 \x03(\r\x12\x13\n\x0bsecond_wins\x18\x07 \x03(\r\x12\x0f\n\x07\x64ropped\x18\x08 \x01(\r\x12\x12\n\nmean_turns\x18\t \x01(\x01\x12\x11\n\tmean_cube\x18\n \x01(\x01\x12\x0c\n\x04seed\x18\x0b \x01(\r\x12\r\n\x05\x66inal\x18\x0c \x01(\x08\x12\x0c\n\x04\x64one\x18\r \x01(\r\"\xa8\x01\n\x10SimulateResponse\x12\'\n\x04game\x18\x01 \x01(\x0b\x32\x17.bgserver.v1.GameResultH\x00\x12)\n\x05match\x18\x02 \x01(\x0b\x32\x18.bgserver.v1.MatchResultH\x00\x12\x37\n\nstatistics\x18\x03 \x01(\x0b\x32!.bgserver.v1.SimulationStatisticsH\x00\x42\x07\n\x05\x65vent*Q\n\x07GameEnd\x12\x18\n\x14GAME_END_UNSPECIFIED\x10\x00\x12\x16\n\x12GAME_END_BORNE_OFF\x10\x01\x12\x14\n\x10GAME_END_DROPPED\x10\x02\x32^\n\x11SimulationService\x12I\n\x08Simulate\x12\x1c.bgserver.v1.SimulateRequest\x1a\x1d.bgserver.v1.SimulateResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62gserver/v1/simulation.proto\x12\x0b\x62gserver.v1\x1a\x18\x62gserver/v1/common.proto\x1a\x17\x62gserver/v1/rules.proto\"\x96\x02\n\x0fSimulateRequest\x12\x0e\n\x06preset\x18\x01 \x01(\t\x12!\n\x05rules\x18\x02 \x01(\x0b\x32\x12.bgserver.v1.Rules\x12\x19\n\x0cmatch_length\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05\x63ount\x18\x04 \x01(\r\x12\x11\n\x04seed\x18\x05 \x01(\rH\x01\x88\x01\x01\x12\"\n\x05\x66irst\x18\x06 \x01(\x0b\x32\x13.bgserver.v1.Player\x12#\n\x06second\x18\x07 \x01(\x0b\x32\x13.bgserver.v1.Player\x12\x17\n\x0finclude_records\x18\x08 \x01(\x08\x12\x17\n\x0fstatistics_only\x18\t \x01(\x08\x42\x0f\n\r_match_lengthB\x07\n\x05_seed\"\xcb\x01\n\nTurnRecord\x12\x1f\n\x04seat\x18\x01 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.bgserver.v1.Position\x12\x12\n\ncube_value\x18\x03 \x01(\r\x12\x0f\n\x07\x64oubled\x18\x04 \x01(\x08\x12\r\n\x05taken\x18\x05 \x01(\x08\x12\x10\n\x08\x62\x65\x61vered\x18\x06 \x01(\x08\x12\x1f\n\x04\x64ice\x18\x07 \x01(\x0b\x32\x11.bgserver.v1.Dice\x12\x0c\n\x04play\x18\x08 \x01(\t\"\xe2\x01\n\nGameResult\x12\r\n\x05index\x18\x01 \x01(\r\x12\x13\n\x0bmatch_index\x18\x02 \x01(\r\x12!\n\x06winner\x18\x03 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\x0e\n\x06points\x18\x04 \x01(\r\x12\x0e\n\x06result\x18\x05 \x01(\r\x12\x12\n\ncube_value\x18\x06 \x01(\r\x12!\n\x03\x65nd\x18\x07 \x01(\x0e\x32\x14.bgserver.v1.GameEnd\x12\r\n\x05turns\x18\x08 \x01(\r\x12\'\n\x06record\x18\t \x03(\x0b\x32\x17.bgserver.v1.TurnRecord\"{\n\x0bMatchResult\x12\r\n\x05index\x18\x01 \x01(\r\x12!\n\x06winner\x18\x02 \x01(\x0e\x32\x11.bgserver.v1.Seat\x12\x14\n\x0c\x66irst_points\x18\x03 \x01(\r\x12\x15\n\rsecond_points\x18\x04 \x01(\r\x12\r\n\x05games\x18\x05 \x01(\r\"3\n\x08\x45stimate\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x0b\n\x03low\x18\x02 \x01(\x01\x12\x0c\n\x04high\x18\x03 \x01(\x01\"\xa1\x03\n\x14SimulationStatistics\x12\r\n\x05games\x18\x01 \x01(\r\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12.\n\x0fpoints_per_game\x18\x03 \x01(\x0b\x32\x15.bgserver.v1.Estimate\x12,\n\rgame_win_rate\x18\x04 \x01(\x0b\x32\x15.bgserver.v1.Estimate\x12-\n\x0ematch_win_rate\x18\x05 \x01(\x0b\x32\x15.bgserver.v1.Estimate\x12\x12\n\nfirst_wins\x18\x06 \x03(\r\x12\x13\n\x0bsecond_wins\x18\x07 \x03(\r\x12\x0f\n\x07\x64ropped\x18\x08 \x01(\r\x12\x12\n\nmean_turns\x18\t \x01(\x01\x12\x11\n\tmean_cube\x18\n \x01(\x01\x12\x0c\n\x04seed\x18\x0b \x01(\r\x12\r\n\x05\x66inal\x18\x0c \x01(\x08\x12\x0c\n\x04\x64one\x18\r \x01(\r\x12\x17\n\nfirst_loss\x18\x0e \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0bsecond_loss\x18\x0f \x01(\x01H\x01\x88\x01\x01\x42\r\n\x0b_first_lossB\x0e\n\x0c_second_loss\"\xa8\x01\n\x10SimulateResponse\x12\'\n\x04game\x18\x01 \x01(\x0b\x32\x17.bgserver.v1.GameResultH\x00\x12)\n\x05match\x18\x02 \x01(\x0b\x32\x18.bgserver.v1.MatchResultH\x00\x12\x37\n\nstatistics\x18\x03 \x01(\x0b\x32!.bgserver.v1.SimulationStatisticsH\x00\x42\x07\n\x05\x65vent*Q\n\x07GameEnd\x12\x18\n\x14GAME_END_UNSPECIFIED\x10\x00\x12\x16\n\x12GAME_END_BORNE_OFF\x10\x01\x12\x14\n\x10GAME_END_DROPPED\x10\x02\x32^\n\x11SimulationService\x12I\n\x08Simulate\x12\x1c.bgserver.v1.SimulateRequest\x1a\x1d.bgserver.v1.SimulateResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'bgserver.v1.simulation_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GAMEEND']._serialized_start=1574
-  _globals['_GAMEEND']._serialized_end=1655
-  _globals['_SIMULATIONPLAYER']._serialized_start=96
-  _globals['_SIMULATIONPLAYER']._serialized_end=149
-  _globals['_SIMULATEREQUEST']._serialized_start=152
-  _globals['_SIMULATEREQUEST']._serialized_end=450
-  _globals['_TURNRECORD']._serialized_start=453
-  _globals['_TURNRECORD']._serialized_end=656
-  _globals['_GAMERESULT']._serialized_start=659
-  _globals['_GAMERESULT']._serialized_end=885
-  _globals['_MATCHRESULT']._serialized_start=887
-  _globals['_MATCHRESULT']._serialized_end=1010
-  _globals['_ESTIMATE']._serialized_start=1012
-  _globals['_ESTIMATE']._serialized_end=1063
-  _globals['_SIMULATIONSTATISTICS']._serialized_start=1066
-  _globals['_SIMULATIONSTATISTICS']._serialized_end=1401
-  _globals['_SIMULATERESPONSE']._serialized_start=1404
-  _globals['_SIMULATERESPONSE']._serialized_end=1572
-  _globals['_SIMULATIONSERVICE']._serialized_start=1657
-  _globals['_SIMULATIONSERVICE']._serialized_end=1751
+  _globals['_GAMEEND']._serialized_start=1581
+  _globals['_GAMEEND']._serialized_end=1662
+  _globals['_SIMULATEREQUEST']._serialized_start=97
+  _globals['_SIMULATEREQUEST']._serialized_end=375
+  _globals['_TURNRECORD']._serialized_start=378
+  _globals['_TURNRECORD']._serialized_end=581
+  _globals['_GAMERESULT']._serialized_start=584
+  _globals['_GAMERESULT']._serialized_end=810
+  _globals['_MATCHRESULT']._serialized_start=812
+  _globals['_MATCHRESULT']._serialized_end=935
+  _globals['_ESTIMATE']._serialized_start=937
+  _globals['_ESTIMATE']._serialized_end=988
+  _globals['_SIMULATIONSTATISTICS']._serialized_start=991
+  _globals['_SIMULATIONSTATISTICS']._serialized_end=1408
+  _globals['_SIMULATERESPONSE']._serialized_start=1411
+  _globals['_SIMULATERESPONSE']._serialized_end=1579
+  _globals['_SIMULATIONSERVICE']._serialized_start=1664
+  _globals['_SIMULATIONSERVICE']._serialized_end=1758
 # @@protoc_insertion_point(module_scope)

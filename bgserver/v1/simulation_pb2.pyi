@@ -46,28 +46,6 @@ GAME_END_DROPPED: GameEnd.ValueType  # 2
 Global___GameEnd: _TypeAlias = GameEnd  # noqa: Y015
 
 @_typing.final
-class SimulationPlayer(_message.Message):
-    """One of the two players."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    LEVEL_FIELD_NUMBER: _builtins.int
-    level: _common_pb2.Level.ValueType
-    """How it chooses plays and judges the cube; unset means static."""
-    def __init__(
-        self,
-        *,
-        level: _common_pb2.Level.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___SimulationPlayer: _TypeAlias = SimulationPlayer  # noqa: Y015
-
-@_typing.final
 class SimulateRequest(_message.Message):
     """Request of Simulate."""
 
@@ -89,7 +67,9 @@ class SimulateRequest(_message.Message):
     count: _builtins.int
     """Games to play (in a match preset: matches), at least 1."""
     seed: _builtins.int
-    """Seed of the dice; unset means a random one, which the answer tells."""
+    """Seed of the dice and of the errors of weaker players; unset means a random one, which the
+    answer tells.
+    """
     include_records: _builtins.bool
     """Also return the full record of each game."""
     statistics_only: _builtins.bool
@@ -101,12 +81,12 @@ class SimulateRequest(_message.Message):
         """
 
     @_builtins.property
-    def first(self) -> Global___SimulationPlayer:
-        """The player in the first seat."""
+    def first(self) -> _common_pb2.Player:
+        """The player in the first seat; unset means static."""
 
     @_builtins.property
-    def second(self) -> Global___SimulationPlayer:
-        """The player in the second seat."""
+    def second(self) -> _common_pb2.Player:
+        """The player in the second seat; unset means static."""
 
     def __init__(
         self,
@@ -116,8 +96,8 @@ class SimulateRequest(_message.Message):
         match_length: _builtins.int | None = ...,
         count: _builtins.int = ...,
         seed: _builtins.int | None = ...,
-        first: Global___SimulationPlayer | None = ...,
-        second: Global___SimulationPlayer | None = ...,
+        first: _common_pb2.Player | None = ...,
+        second: _common_pb2.Player | None = ...,
         include_records: _builtins.bool = ...,
         statistics_only: _builtins.bool = ...,
     ) -> None: ...
@@ -333,6 +313,8 @@ class SimulationStatistics(_message.Message):
     SEED_FIELD_NUMBER: _builtins.int
     FINAL_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
+    FIRST_LOSS_FIELD_NUMBER: _builtins.int
+    SECOND_LOSS_FIELD_NUMBER: _builtins.int
     games: _builtins.int
     """Games counted."""
     matches: _builtins.int
@@ -349,6 +331,12 @@ class SimulationStatistics(_message.Message):
     """True in the last message of the stream."""
     done: _builtins.int
     """Games or matches finished, of the count asked for."""
+    first_loss: _builtins.float
+    """Mean loss of the first seat's plays that were a choice, in points of the cube then, by the
+    judgement of the player's own level; unset for players who make no errors of their own.
+    """
+    second_loss: _builtins.float
+    """The same for the second seat."""
     @_builtins.property
     def points_per_game(self) -> Global___Estimate:
         """Points per game of the first seat, win minus loss."""
@@ -385,12 +373,21 @@ class SimulationStatistics(_message.Message):
         seed: _builtins.int = ...,
         final: _builtins.bool = ...,
         done: _builtins.int = ...,
+        first_loss: _builtins.float | None = ...,
+        second_loss: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game_win_rate", b"game_win_rate", "match_win_rate", b"match_win_rate", "points_per_game", b"points_per_game"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "first_loss", b"first_loss", "game_win_rate", b"game_win_rate", "match_win_rate", b"match_win_rate", "points_per_game", b"points_per_game", "second_loss", b"second_loss"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "dropped", b"dropped", "final", b"final", "first_wins", b"first_wins", "game_win_rate", b"game_win_rate", "games", b"games", "match_win_rate", b"match_win_rate", "matches", b"matches", "mean_cube", b"mean_cube", "mean_turns", b"mean_turns", "points_per_game", b"points_per_game", "second_wins", b"second_wins", "seed", b"seed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "done", b"done", "dropped", b"dropped", "final", b"final", "first_loss", b"first_loss", "first_wins", b"first_wins", "game_win_rate", b"game_win_rate", "games", b"games", "match_win_rate", b"match_win_rate", "matches", b"matches", "mean_cube", b"mean_cube", "mean_turns", b"mean_turns", "points_per_game", b"points_per_game", "second_loss", b"second_loss", "second_wins", b"second_wins", "seed", b"seed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__first_loss: _TypeAlias = _typing.Literal["first_loss"]  # noqa: Y015
+    _WhichOneofArgType__first_loss: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss"]  # noqa: Y015
+    _WhichOneofReturnType__second_loss: _TypeAlias = _typing.Literal["second_loss"]  # noqa: Y015
+    _WhichOneofArgType__second_loss: _TypeAlias = _typing.Literal["_second_loss", b"_second_loss"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__first_loss) -> _WhichOneofReturnType__first_loss | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__second_loss) -> _WhichOneofReturnType__second_loss | None: ...
 
 Global___SimulationStatistics: _TypeAlias = SimulationStatistics  # noqa: Y015
 

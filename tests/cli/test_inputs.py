@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bgserver.cli.inputs import parse_dice, parse_position
+from bgserver.cli.inputs import parse_dice, parse_player, parse_position
 from bgserver.engine.errors import InvalidInputError
 from bgserver.engine.position import Position, Variant
 from bgserver.v1 import common_pb2
@@ -67,3 +67,39 @@ def test_what_is_no_position_is_refused_with_the_forms_there_are(text: str) -> N
 def test_absurd_numbers_are_refused() -> None:
     with pytest.raises(InvalidInputError):
         parse_position("0 99999999999999")
+
+
+@pytest.mark.parametrize(
+    ("text", "player"),
+    [
+        ("static", common_pb2.Player(level=common_pb2.LEVEL_STATIC)),
+        (" Random ", common_pb2.Player(level=common_pb2.LEVEL_RANDOM)),
+        (
+            "beginner",
+            common_pb2.Player(
+                level=common_pb2.LEVEL_STATIC, named_strength=common_pb2.STRENGTH_BEGINNER
+            ),
+        ),
+        ("0", common_pb2.Player(level=common_pb2.LEVEL_STATIC, numeric_strength=0)),
+        ("101", common_pb2.Player(level=common_pb2.LEVEL_STATIC, numeric_strength=101)),
+        (
+            "lookahead_1:35",
+            common_pb2.Player(level=common_pb2.LEVEL_LOOKAHEAD_1, numeric_strength=35),
+        ),
+        (
+            "lookahead_2:normal",
+            common_pb2.Player(
+                level=common_pb2.LEVEL_LOOKAHEAD_2, named_strength=common_pb2.STRENGTH_NORMAL
+            ),
+        ),
+    ],
+)
+def test_players(text: str, player: common_pb2.Player) -> None:
+    assert parse_player(text) == player
+
+
+@pytest.mark.parametrize("text", ["", "genius", "static:", ":40", "40:static", "-1", "4.5", "1e3"])
+def test_what_is_no_player_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        parse_player(text, "second")
+    assert [fault.field for fault in caught.value.faults] == ["second"]

@@ -196,3 +196,17 @@ def test_help_of_serve_tells_the_defaults() -> None:
     for name, field in ServerConfig.model_fields.items():
         if f"--{name.replace('_', '-')}" in text and isinstance(field.default, int):
             assert f"[{field.default}]" in text, name
+
+
+def test_bot(bgserver: CommandLine) -> None:
+    answer = bgserver("bot", "start", "62", "--player", "lookahead_1:40", "--seed", "3")
+    assert answer.code == 0
+    assert "loses 0." in answer.out
+    again = ["bot", "start", "62", "-p", "beginner", "--seed", "3", "--turn", "7", "--json"]
+    first = bgserver(*again)
+    assert json_format.Parse(first.out, engine_pb2.ChoosePlayResponse()).seed == 3
+    assert bgserver(*again).out == first.out
+    cube = bgserver("bot", "start", "--cube", "--player", "20")
+    assert "roll, loses 0.000" in cube.out
+    for wrong in (["bot", "start", "62", "-p", "genius"], ["bot", "start"]):
+        assert bgserver(*wrong).code == 2

@@ -34,6 +34,16 @@ def test_json_is_the_final_statistics(bgserver: CommandLine) -> None:
     assert again.out == answer.out
 
 
+def test_strengths(bgserver: CommandLine) -> None:
+    answer = bgserver("simulate", "20", "--players", "beginner,40", "--seed", "3")
+    assert answer.code == 0
+    for words in ("beginner (first)", "40 (second)", "Loss of a play"):
+        assert words in answer.out
+    each = ["simulate", "20", "--first", "beginner", "--second", "static:40", "--seed", "3"]
+    together = ["simulate", "20", "--players", " beginner, 40", "--seed", "3"]
+    assert bgserver(*each, "--json").json == bgserver(*together, "--json").json
+
+
 def test_records_are_one_line_each(bgserver: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
     arguments = ["simulate", "10", "--seed", "3", "--second", "random", "--records", str(file)]
@@ -65,6 +75,9 @@ def test_rules_reach_the_games(bgserver: CommandLine) -> None:
         ["simulate", "5", "--preset", "no-such-rules"],
         ["simulate", "5", "--cube-cap", "3"],
         ["simulate", "5", "--first", "genius"],
+        ["simulate", "5", "--first", "101"],
+        ["simulate", "5", "--players", "beginner"],
+        ["simulate", "5", "--players", "beginner,expert", "--second", "random"],
         ["simulate", "5", "--seed", "-1"],
     ],
 )

@@ -18,6 +18,7 @@ from bgserver_client import (
     RpcError,
     UnauthenticatedError,
     UnavailableError,
+    player,
     split_batches,
     start_position,
 )
@@ -273,6 +274,26 @@ def test_simulation_is_repeatable_and_tells_each_game(client: Client) -> None:
     again = list(client.simulate(20, seed=7, second="random", statistics_only=True))
     assert not any(event.HasField("game") for event in again)
     assert _final(again) == _final(first)
+
+
+def test_bots(client: Client) -> None:
+    for chosen in ("expert", "lookahead_1", player(strength=10)):
+        reply = client.choose_play("start", (6, 2), player=chosen, seed=5, turn=3)
+        again = client.choose_play("start", (6, 2), player=chosen, seed=5, turn=3)
+        assert reply == again
+    assert client.choose_cube_action("start", player="beginner").move == engine_pb2.CUBE_MOVE_ROLL
+
+
+async def test_bots_with_asyncio(aclient: AsyncClient) -> None:
+    reply = await aclient.choose_play("nardy-start", (6, 2), player="normal", first_turn=True)
+    assert reply.play.steps
+    move = (await aclient.choose_cube_action(_XGID)).move
+    assert move == engine_pb2.CUBE_MOVE_ROLL
+
+
+def test_simulation_between_players_of_several_strengths(client: Client) -> None:
+    final = _final(list(client.simulate(20, seed=7, first="beginner", second=player(strength=90))))
+    assert final.first_loss > 5 * final.second_loss > 0
 
 
 async def test_simulation_with_asyncio(aclient: AsyncClient) -> None:

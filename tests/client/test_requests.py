@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bgserver_client import InvalidArgumentError, _requests, start_position
+from bgserver_client import InvalidArgumentError, _requests, player, start_position
 from bgserver_client._options import patience_s
 from bgserver_client.v1 import common_pb2, simulation_pb2
 
@@ -65,6 +65,20 @@ def test_unset_and_zero_stay_apart() -> None:
     assert isinstance(request, simulation_pb2.SimulateRequest)
 
 
+def test_player_forms() -> None:
+    message = _requests.player_message
+    assert message("lookahead_1", "first") == common_pb2.Player(level=common_pb2.LEVEL_LOOKAHEAD_1)
+    by_value = message(common_pb2.LEVEL_RANDOM, "first")
+    assert by_value == common_pb2.Player(level=common_pb2.LEVEL_RANDOM)
+    beginner = message("beginner", "first")
+    assert beginner.named_strength == common_pb2.STRENGTH_BEGINNER
+    assert beginner == player(strength="beginner")
+    mixed = player("lookahead_1", 0)
+    assert mixed.WhichOneof("strength") == "numeric_strength"
+    assert message(mixed, "first") is mixed
+    assert player().WhichOneof("strength") is None
+
+
 def test_limit_forms() -> None:
     assert not _requests.evaluate("start", None, None).HasField("limit")
     by_name = _requests.evaluate("start", "lookahead_2", None).limit
@@ -108,6 +122,10 @@ def test_play_forms() -> None:
         (lambda: _requests.evaluate("start", _wrong("deep"), None), "limit.level"),
         (lambda: _requests.evaluate("start", "static", 5), "limit"),
         (lambda: _requests.advise_cube("start", None, -1), "limit.milliseconds"),
+        (lambda: _requests.player_message(_wrong("genius"), "second"), "second"),
+        (lambda: player(_wrong("deep")), "player.level"),
+        (lambda: player(strength=_wrong("genius")), "player.named_strength"),
+        (lambda: player(strength=-1), "player.numeric_strength"),
         (lambda: _requests.variant_value(_wrong("chess")), "variant"),
         (
             lambda: _requests.apply_play("start", [(8, -5)], None, first_turn=False),

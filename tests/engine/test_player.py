@@ -62,10 +62,10 @@ def test_a_player_plays_the_best_ranked_play(
     player = Player(engine, level)
     for position, dice, _ in cases(Variant.BACKGAMMON, 1, 60 if level is Level.STATIC else 8):
         here = replace(state, position=position)
-        play, value = run(player.choose(here, dice, first_turn=False))
+        choice = run(player.choose(here, dice, first_turn=False))
         best = run(engine.rank(here, dice, level))[0].play
-        assert play == best
-        assert value == naive.game_value(play.result.points, naive.BACKGAMMON)
+        assert choice.play == best
+        assert choice.value == naive.game_value(best.result.points, naive.BACKGAMMON)
 
 
 @pytest.mark.parametrize("level", [Level.STATIC, Level.LOOKAHEAD_1])
@@ -73,11 +73,11 @@ def test_a_player_of_long_nardy_plays_a_best_ranked_play(engine: Engine, level: 
     player = Player(engine, level)
     for position, dice, first_turn in cases(Variant.LONG_NARDY, 2, 60):
         state = GameState(position=position)
-        play, value = run(player.choose(state, dice, first_turn=first_turn))
+        choice = run(player.choose(state, dice, first_turn=first_turn))
         ranked = run(engine.rank(state, dice, level, first_turn=first_turn))
-        chosen = next(entry for entry in ranked if entry.play == play)
+        chosen = next(entry for entry in ranked if entry.play == choice.play)
         assert chosen.equity_loss < 1e-6  # equal ones may change places
-        assert value == naive.game_value(play.result.points, naive.LONG_NARDY)
+        assert choice.value == naive.game_value(choice.play.result.points, naive.LONG_NARDY)
 
 
 @pytest.mark.parametrize("state", MONEY_AND_MATCH)
@@ -113,9 +113,9 @@ def test_random_plays_are_legal_and_equally_likely(engine: Engine) -> None:
     counts: Counter[Position] = Counter()
     for number in range(2800):
         bits = int(random_bits(9, 0, number))
-        play, value = choose_randomly(engine, state, Dice(4, 1), bits, first_turn=False)
-        counts[play.result] += 1
-        assert value == 0
+        choice = choose_randomly(engine, state, Dice(4, 1), bits, first_turn=False)
+        counts[choice.play.result] += 1
+        assert choice.value == 0
     assert set(counts) == results
     expected = 2800 / len(results)
     assert sum((count - expected) ** 2 for count in counts.values()) / expected < 40
@@ -125,8 +125,8 @@ def test_random_plays_are_legal_and_equally_likely(engine: Engine) -> None:
 def test_extreme_random_bits_choose_the_first_and_the_last_play(engine: Engine, bits: int) -> None:
     state = GameState()
     plays = legal_plays(state.position, Dice(6, 2))
-    chosen, _ = choose_randomly(engine, state, Dice(6, 2), bits, first_turn=False)
-    assert chosen == plays[0 if bits == 0 else -1]
+    choice = choose_randomly(engine, state, Dice(6, 2), bits, first_turn=False)
+    assert choice.play == plays[0 if bits == 0 else -1]
 
 
 # --- strength ------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from bgserver.engine.simulation import (
     UnitResult,
     play_unit,
 )
+from bgserver.engine.strength import BEGINNER, EXPERT, NORMAL, Strength
 from bgserver.engine.work import run
 from bgserver.kernels.dice import roll
 from tests import naive
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bgserver.engine.evaluator import Engine
+    from bgserver.engine.strength import DecisionKey
     from bgserver.engine.work import Work
 
 BOTH = pytest.mark.parametrize("variant", list(Variant))
@@ -71,7 +73,7 @@ def games(engine: Engine, spec: SimulationSpec, count: int) -> Iterator[GameReco
 def reckless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Players double at random moments, so that everything about the cube happens often."""
 
-    def sometimes(_: Player, state: GameState) -> Work[bool]:
+    def sometimes(_: Player, state: GameState, __: DecisionKey) -> Work[bool]:
         yield
         return hash(state.position.points) % 12 == 0
 
@@ -161,8 +163,10 @@ def check_plays(spec: SimulationSpec, game: GameRecord) -> None:
         money(levels=(Level.RANDOM, Level.STATIC), seed=2**32 - 1),
         money(match_length=3),
         nardy(),
+        money(match_length=3, strengths=(BEGINNER, NORMAL)),
+        nardy(strengths=(Strength(0), BEGINNER)),
     ],
-    ids=["money", "random", "match", "nardy"],
+    ids=["money", "random", "match", "nardy", "weak", "weak nardy"],
 )
 def test_a_unit_is_the_same_in_any_order_and_on_any_thread(
     engine: Engine, spec: SimulationSpec
@@ -205,6 +209,21 @@ def test_records_change_nothing_but_the_records(engine: Engine) -> None:
         assert replace(kept, games=shorn) == dropped
 
 
+@pytest.mark.parametrize("spec", [money(), money(match_length=3), nardy()])
+def test_experts_are_the_levels_themselves(engine: Engine, spec: SimulationSpec) -> None:
+    assert units(engine, replace(spec, strengths=(EXPERT, Strength(100))), 4) == units(
+        engine, spec, 4
+    )
+    assert all(game.choices == (0, 0) for unit in units(engine, spec, 2) for game in unit.games)
+
+
+def test_losses_are_counted_for_the_seat_that_errs(engine: Engine) -> None:
+    for game in games(engine, money(strengths=(EXPERT, BEGINNER)), 4):
+        assert game.choices[0] == game.lost[0] == 0
+        assert 0 < game.choices[1] <= game.turns
+        assert game.lost[1] > 0
+
+
 def test_another_seed_plays_other_games(engine: Engine) -> None:
     assert units(engine, money(seed=1), 5) != units(engine, money(seed=2), 5)
 
@@ -233,8 +252,22 @@ def test_the_dice_are_the_counter_based_stream(engine: Engine) -> None:
         (nardy(), 12),
         (nardy(levels=(Level.STATIC, Level.RANDOM), opening_fresh_roll=False), 6),
         (nardy(levels=(Level.RANDOM, Level.LOOKAHEAD_1)), 2),
+        (money(strengths=(Strength(0), Strength(0)), beaver=True), 12),
+        (money(levels=(Level.LOOKAHEAD_1, Level.STATIC), strengths=(BEGINNER, NORMAL)), 2),
+        (nardy(strengths=(Strength(0), BEGINNER)), 8),
     ],
-    ids=["static", "against random", "random", "look-ahead", "nardy", "nardy 2", "nardy 3"],
+    ids=[
+        "static",
+        "against random",
+        "random",
+        "look-ahead",
+        "nardy",
+        "nardy 2",
+        "nardy 3",
+        "weak",
+        "weak look-ahead",
+        "weak nardy",
+    ],
 )
 def test_every_play_is_legal_and_every_result_right(
     engine: Engine, spec: SimulationSpec, count: int

@@ -47,6 +47,16 @@ def test_one_game_has_no_spread() -> None:
     assert statistics.wins == {Seat.FIRST: [0, 0, 0], Seat.SECOND: [0, 1, 0]}
 
 
+def test_mean_loss_is_that_of_all_choices_of_a_seat() -> None:
+    statistics = Statistics()
+    assert statistics.mean_loss(Seat.FIRST) is None
+    for choices, lost in (((10, 0), (0.5, 0.0)), ((30, 0), (0.1, 0.0))):
+        game = GameRecord(Seat.FIRST, 1, 1, 1, False, 51, None, choices, lost)
+        statistics.add(unit(0, game))
+    assert statistics.mean_loss(Seat.FIRST) == pytest.approx(0.6 / 40)
+    assert statistics.mean_loss(Seat.SECOND) is None
+
+
 @pytest.mark.parametrize("count", [2, 3, 50, 2000])
 def test_means_and_intervals_are_those_of_numpy(count: int) -> None:
     rng = random.Random(count)

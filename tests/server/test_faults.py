@@ -457,7 +457,7 @@ CASES = [
         "Simulation/Simulate",
         simulation_pb2.SimulateRequest(
             preset="casino",
-            first=simulation_pb2.SimulationPlayer(
+            first=common_pb2.Player(
                 level=66,  # type: ignore[arg-type]  # on purpose
             ),
         ),
@@ -465,6 +465,48 @@ CASES = [
             ("first.level", "UNKNOWN_VALUE"),
             ("count", "OUT_OF_RANGE"),
             ("preset", "UNKNOWN_PRESET"),
+        ],
+    ),
+    Case(
+        "strengths beyond the scale, of no known name, and of a player that plays at random",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            first=common_pb2.Player(numeric_strength=101),
+            second=common_pb2.Player(
+                level=common_pb2.LEVEL_RANDOM,
+                named_strength=66,  # type: ignore[arg-type]  # on purpose
+            ),
+        ),
+        [
+            ("first.numeric_strength", "OUT_OF_RANGE"),
+            ("second.named_strength", "UNKNOWN_VALUE"),
+            ("second.named_strength", "RANDOM_HAS_NO_STRENGTH"),
+            ("count", "OUT_OF_RANGE"),
+        ],
+    ),
+    Case(
+        "a bot beyond the scale, in a board that is none, with a roll that is none",
+        "Engine/ChoosePlay",
+        engine_pb2.ChoosePlayRequest(
+            position=_points(p6=20),
+            dice=roll(7, 1),
+            player=common_pb2.Player(numeric_strength=2**32 - 1),
+        ),
+        [
+            ("position.position.points", "TOO_MANY_OWN_CHECKERS"),
+            ("dice.first", "DIE_OUT_OF_RANGE"),
+            ("player.numeric_strength", "OUT_OF_RANGE"),
+        ],
+    ),
+    Case(
+        "a bot that plays at random, with a cube in long nardy",
+        "Engine/ChooseCubeAction",
+        engine_pb2.ChooseCubeActionRequest(
+            position=_nardy(_NARDY), player=common_pb2.Player(level=common_pb2.LEVEL_RANDOM)
+        ),
+        [
+            ("player.level", "UNSUPPORTED_LEVEL"),
+            ("position.position.variant", "NO_CUBE_IN_LONG_NARDY"),
         ],
     ),
     Case(

@@ -110,6 +110,8 @@ def test_random_requests_never_end_in_an_internal_error(engine: Engine) -> None:
             askers: list[Any] = [request]
             if method.server_streaming:
                 askers = [request.first, request.second]
+            elif hasattr(request, "player"):
+                askers = [request.player]
             for asker in askers:
                 if hasattr(asker, "level"):
                     asker.level = filler.random.choice((0, 1, 5, 99))

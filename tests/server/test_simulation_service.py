@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bgserver.v1.simulation_pb2_grpc import SimulationServiceAsyncStub as Stub
     from tests.server.conftest import Starter
 
-_RANDOM = simulation_pb2.SimulationPlayer(level=common_pb2.LEVEL_RANDOM)
+_RANDOM = common_pb2.Player(level=common_pb2.LEVEL_RANDOM)
 _ENDLESS = 1_000_000
 
 
@@ -133,12 +133,44 @@ async def test_without_a_seed_the_answer_tells_one_that_repeats(simulation_stub:
     assert again == games
 
 
+async def test_weaker_players_lose_and_tell_what_their_plays_lose(simulation_stub: Stub) -> None:
+    request = simulation_pb2.SimulateRequest(
+        preset="long_nardy",
+        count=30,
+        seed=4,
+        first=common_pb2.Player(named_strength=common_pb2.STRENGTH_BEGINNER),
+        second=common_pb2.Player(numeric_strength=100),
+    )
+    _, _, statistics = await _run(simulation_stub, request)
+    final = statistics[-1]
+    assert final.game_win_rate.mean < 0.5
+    assert 0.03 < final.first_loss < 0.15
+    assert not final.HasField("second_loss")
+
+
+async def test_a_name_is_its_number_and_the_default_is_expert(simulation_stub: Stub) -> None:
+    def player(**strength: int) -> simulation_pb2.SimulateRequest:
+        named = common_pb2.Player(**strength)  # type: ignore[arg-type]
+        return simulation_pb2.SimulateRequest(count=4, seed=8, first=named, include_records=True)
+
+    for one, other in (
+        (player(named_strength=common_pb2.STRENGTH_NORMAL), player(numeric_strength=60)),
+        (player(named_strength=common_pb2.STRENGTH_EXPERT), player()),
+        (player(named_strength=common_pb2.STRENGTH_UNSPECIFIED), player()),
+    ):
+        assert (await _run(simulation_stub, one))[0] == (await _run(simulation_stub, other))[0]
+
+
 @pytest.mark.parametrize("threads", [1, 2, 8])
 async def test_same_seed_same_games_on_any_number_of_threads(
     start_server: Starter, threads: int
 ) -> None:
     request = simulation_pb2.SimulateRequest(
-        preset="tournament", count=4, seed=11, include_records=True
+        preset="tournament",
+        count=4,
+        seed=11,
+        first=common_pb2.Player(numeric_strength=35),
+        include_records=True,
     )
     async with (
         start_server(threads=threads) as server,

@@ -33,6 +33,11 @@ LevelName: TypeAlias = Literal["static", "lookahead_1", "lookahead_2", "lookahea
 LevelLike: TypeAlias = LevelName | common_pb2.Level.ValueType
 """How deep the engine looks: a name such as `static`, or a value of the enum `Level`."""
 
+StrengthName: TypeAlias = Literal["beginner", "normal", "expert"]
+PlayerLike: TypeAlias = LevelLike | StrengthName | common_pb2.Player
+"""A player: a level, a strength's name for a static player of that strength, or a message, which
+`player` makes."""
+
 VariantName: TypeAlias = Literal["backgammon", "long_nardy"]
 VariantLike: TypeAlias = VariantName | common_pb2.Variant.ValueType
 """A game: its name, or a value of the enum `Variant`."""
@@ -101,7 +106,9 @@ def dice_message(dice: DiceLike | None) -> common_pb2.Dice | None:
         raise fault(message, field="dice", reason="NOT_A_ROLL") from error
 
 
-def level_value(level: LevelLike, field: str = "level") -> common_pb2.Level.ValueType:
+def level_value(
+    level: str | common_pb2.Level.ValueType, field: str = "level"
+) -> common_pb2.Level.ValueType:
     """The enum value of a level."""
     if isinstance(level, str):
         if level not in get_args(LevelName):
@@ -110,6 +117,47 @@ def level_value(level: LevelLike, field: str = "level") -> common_pb2.Level.Valu
             raise fault(message, field=field, reason="UNKNOWN_LEVEL")
         return common_pb2.Level.Value(f"LEVEL_{level.upper()}")
     return level
+
+
+def player(
+    level: LevelLike = "static", strength: StrengthName | int | None = None
+) -> common_pb2.Player:
+    """A player of the engine.
+
+    Args:
+        level: How deep it looks.
+        strength: How well it chooses among what it sees: a name, or 0 (the weakest) to 100; by
+            default the full engine.
+    """
+    return _player(level, strength, "player")
+
+
+def player_message(player: PlayerLike, field: str) -> common_pb2.Player:
+    """The request form of a player."""
+    if isinstance(player, common_pb2.Player):
+        return player
+    if player in get_args(StrengthName):
+        return _player("static", str(player), field)
+    if isinstance(player, str) and player not in get_args(LevelName):
+        names = ", ".join((*get_args(LevelName), *get_args(StrengthName)))
+        message = f"expected one of {names}, got {player!r}"
+        raise fault(message, field=field, reason="UNKNOWN_PLAYER")
+    return _player(player, None, field)
+
+
+def _player(
+    level: str | common_pb2.Level.ValueType, strength: str | int | None, field: str
+) -> common_pb2.Player:
+    message = common_pb2.Player(level=level_value(level, f"{field}.level"))
+    if isinstance(strength, str):
+        if strength not in get_args(StrengthName):
+            names = ", ".join(get_args(StrengthName))
+            text = f"expected one of {names}, or a number, got {strength!r}"
+            raise fault(text, field=f"{field}.named_strength", reason="UNKNOWN_STRENGTH")
+        message.named_strength = common_pb2.Strength.Value(f"STRENGTH_{strength.upper()}")
+    elif strength is not None:
+        message.numeric_strength = _count(strength, f"{field}.numeric_strength")
+    return message
 
 
 def limit_message(level: LevelLike | None, milliseconds: int | None) -> common_pb2.Limit | None:
@@ -224,6 +272,41 @@ def advise_cube(
     )
 
 
+def choose_play(
+    position: PositionLike,
+    dice: DiceLike | None,
+    *,
+    player: PlayerLike,
+    first_turn: bool,
+    seed: int | None,
+    game: int,
+    turn: int,
+) -> engine_pb2.ChoosePlayRequest:
+    """Request of ChoosePlay."""
+    return engine_pb2.ChoosePlayRequest(
+        position=position_source(position),
+        dice=dice_message(dice),
+        player=player_message(player, "player"),
+        first_turn=first_turn,
+        seed=None if seed is None else _count(seed, "seed"),
+        game=_count(game, "game"),
+        turn=_count(turn, "turn"),
+    )
+
+
+def choose_cube_action(
+    position: PositionLike, *, player: PlayerLike, seed: int | None, game: int, turn: int
+) -> engine_pb2.ChooseCubeActionRequest:
+    """Request of ChooseCubeAction."""
+    return engine_pb2.ChooseCubeActionRequest(
+        position=position_source(position),
+        player=player_message(player, "player"),
+        seed=None if seed is None else _count(seed, "seed"),
+        game=_count(game, "game"),
+        turn=_count(turn, "turn"),
+    )
+
+
 def simulate(
     count: int,
     *,
@@ -231,8 +314,8 @@ def simulate(
     rules: rules_pb2.Rules | None,
     match_length: int | None,
     seed: int | None,
-    first: LevelLike,
-    second: LevelLike,
+    first: PlayerLike,
+    second: PlayerLike,
     include_records: bool,
     statistics_only: bool,
 ) -> simulation_pb2.SimulateRequest:
@@ -243,8 +326,8 @@ def simulate(
         match_length=None if match_length is None else _count(match_length, "match_length"),
         count=_count(count, "count"),
         seed=None if seed is None else _count(seed, "seed"),
-        first=simulation_pb2.SimulationPlayer(level=level_value(first, "first.level")),
-        second=simulation_pb2.SimulationPlayer(level=level_value(second, "second.level")),
+        first=player_message(first, "first"),
+        second=player_message(second, "second"),
         include_records=include_records,
         statistics_only=statistics_only,
     )

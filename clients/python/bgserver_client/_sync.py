@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from bgserver_client._requests import (
         DiceLike,
         LevelLike,
+        PlayerLike,
         PositionLike,
         StepLike,
         VariantLike,
@@ -266,6 +267,66 @@ class Client:
         request = _requests.advise_cube(position, level, milliseconds)
         return self._call(self._engine.AdviseCube, request, timeout_s, milliseconds)
 
+    def choose_play(
+        self,
+        position: PositionLike,
+        dice: DiceLike | None = None,
+        *,
+        player: PlayerLike = "expert",
+        first_turn: bool = False,
+        seed: int | None = None,
+        game: int = 0,
+        turn: int = 0,
+        timeout_s: float | None = None,
+    ) -> engine_pb2.ChoosePlayResponse:
+        """The play that a bot makes, and what it loses.
+
+        Args:
+            position: The position of the bot, which has rolled.
+            dice: The roll; may be left out if the position carries one.
+            player: The bot: a level, a strength's name, or `player(...)`.
+            first_turn: Long Nardy: the bot's first turn of the game.
+            seed: Seed of its errors, for the same play again; random by default.
+            game: Number of the game; with a seed, errors differ from game to game.
+            turn: Number of the turn; with a seed, errors differ from turn to turn.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.choose_play(
+            position,
+            dice,
+            player=player,
+            first_turn=first_turn,
+            seed=seed,
+            game=game,
+            turn=turn,
+        )
+        return self._call(self._engine.ChoosePlay, request, timeout_s)
+
+    def choose_cube_action(
+        self,
+        position: PositionLike,
+        *,
+        player: PlayerLike = "expert",
+        seed: int | None = None,
+        game: int = 0,
+        turn: int = 0,
+        timeout_s: float | None = None,
+    ) -> engine_pb2.ChooseCubeActionResponse:
+        """What a bot does with the cube: double or roll, or its answer to a double on offer.
+
+        Args:
+            position: The position before the roll, with cube and score.
+            player: The bot: a level, a strength's name, or `player(...)`.
+            seed: Seed of its errors, for the same action again; random by default.
+            game: Number of the game; with a seed, errors differ from game to game.
+            turn: Number of the turn; with a seed, errors differ from turn to turn.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.choose_cube_action(
+            position, player=player, seed=seed, game=game, turn=turn
+        )
+        return self._call(self._engine.ChooseCubeAction, request, timeout_s)
+
     def evaluate_batch(
         self,
         batches: Iterable[BatchLike],
@@ -306,8 +367,8 @@ class Client:
         rules: rules_pb2.Rules | None = None,
         match_length: int | None = None,
         seed: int | None = None,
-        first: LevelLike = "static",
-        second: LevelLike = "static",
+        first: PlayerLike = "static",
+        second: PlayerLike = "static",
         include_records: bool = False,
         statistics_only: bool = False,
         timeout_s: float | None = None,
@@ -319,9 +380,9 @@ class Client:
             preset: Name of the rules, see `list_presets`.
             rules: What differs from the preset.
             match_length: Match length in points, in a match preset.
-            seed: Seed of the dice, for the same games again; random by default.
-            first: Level of the player in the first seat.
-            second: Level of the player in the second seat.
+            seed: Seed of dice and errors, for the same games again; random by default.
+            first: The player in the first seat: a level, a strength's name, or `player(...)`.
+            second: The player in the second seat.
             include_records: Also return every turn of each game.
             statistics_only: Leave out the single results.
             timeout_s: Time limit of the whole stream; none by default.

@@ -80,6 +80,42 @@ CUBE_ACTION_OPTIONAL_DOUBLE_BEAVER: CubeAction.ValueType  # 11
 """Doubling and waiting are worth the same; a double would be beavered."""
 Global___CubeAction: _TypeAlias = CubeAction  # noqa: Y015
 
+class _CubeMove:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CubeMoveEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CubeMove.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CUBE_MOVE_UNSPECIFIED: _CubeMove.ValueType  # 0
+    """Not known."""
+    CUBE_MOVE_ROLL: _CubeMove.ValueType  # 1
+    """It rolls without doubling."""
+    CUBE_MOVE_DOUBLE: _CubeMove.ValueType  # 2
+    """It doubles."""
+    CUBE_MOVE_PASS: _CubeMove.ValueType  # 3
+    """It passes the double and loses the value of the cube before it."""
+    CUBE_MOVE_TAKE: _CubeMove.ValueType  # 4
+    """It takes the double."""
+    CUBE_MOVE_BEAVER: _CubeMove.ValueType  # 5
+    """It takes the double and turns the cube once more; only where beavers are allowed."""
+
+class CubeMove(_CubeMove, metaclass=_CubeMoveEnumTypeWrapper):
+    """What a bot does with the cube."""
+
+CUBE_MOVE_UNSPECIFIED: CubeMove.ValueType  # 0
+"""Not known."""
+CUBE_MOVE_ROLL: CubeMove.ValueType  # 1
+"""It rolls without doubling."""
+CUBE_MOVE_DOUBLE: CubeMove.ValueType  # 2
+"""It doubles."""
+CUBE_MOVE_PASS: CubeMove.ValueType  # 3
+"""It passes the double and loses the value of the cube before it."""
+CUBE_MOVE_TAKE: CubeMove.ValueType  # 4
+"""It takes the double."""
+CUBE_MOVE_BEAVER: CubeMove.ValueType  # 5
+"""It takes the double and turns the cube once more; only where beavers are allowed."""
+Global___CubeMove: _TypeAlias = CubeMove  # noqa: Y015
+
 @_typing.final
 class EvaluateRequest(_message.Message):
     """Request of Evaluate."""
@@ -497,6 +533,187 @@ class AdviseCubeResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__too_good_point) -> _WhichOneofReturnType__too_good_point | None: ...
 
 Global___AdviseCubeResponse: _TypeAlias = AdviseCubeResponse  # noqa: Y015
+
+@_typing.final
+class ChoosePlayRequest(_message.Message):
+    """Request of ChoosePlay."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    DICE_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    FIRST_TURN_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    GAME_FIELD_NUMBER: _builtins.int
+    TURN_FIELD_NUMBER: _builtins.int
+    first_turn: _builtins.bool
+    """Long Nardy: true on the player's own first turn of the game."""
+    seed: _builtins.int
+    """Seed of the bot's errors; unset means a random one, which the answer tells. The same request
+    with the same seed, game and turn gives the same play.
+    """
+    game: _builtins.int
+    """Number of the game, as the front end counts; errors differ from game to game."""
+    turn: _builtins.int
+    """Number of the turn within the game, at most 2^31 - 1; errors differ from turn to turn. A front
+    end that gives a seed must count turns, or the bot misjudges the same things all the time.
+    """
+    @_builtins.property
+    def position(self) -> _common_pb2.PositionSource:
+        """The position of the player who has rolled, with cube and score."""
+
+    @_builtins.property
+    def dice(self) -> _common_pb2.Dice:
+        """The roll; may be left out if the position's form carries one."""
+
+    @_builtins.property
+    def player(self) -> _common_pb2.Player:
+        """The bot; unset means the full engine at the static level. Not LEVEL_RANDOM."""
+
+    def __init__(
+        self,
+        *,
+        position: _common_pb2.PositionSource | None = ...,
+        dice: _common_pb2.Dice | None = ...,
+        player: _common_pb2.Player | None = ...,
+        first_turn: _builtins.bool = ...,
+        seed: _builtins.int | None = ...,
+        game: _builtins.int = ...,
+        turn: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seed", b"_seed", "dice", b"dice", "player", b"player", "position", b"position", "seed", b"seed"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seed", b"_seed", "dice", b"dice", "first_turn", b"first_turn", "game", b"game", "player", b"player", "position", b"position", "seed", b"seed", "turn", b"turn"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
+    _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
+
+Global___ChoosePlayRequest: _TypeAlias = ChoosePlayRequest  # noqa: Y015
+
+@_typing.final
+class ChoosePlayResponse(_message.Message):
+    """Answer of ChoosePlay."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAY_FIELD_NUMBER: _builtins.int
+    EQUITY_LOSS_FIELD_NUMBER: _builtins.int
+    GAME_VALUE_FIELD_NUMBER: _builtins.int
+    DICE_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    equity_loss: _builtins.float
+    """What it loses against the best play by the judgement of the bot's own level, in points of the
+    present cube (normalised in a match): 0 for the best, and for the full engine.
+    """
+    game_value: _builtins.int
+    """1, 2 or 3 if the play ends the game with a single win, gammon or backgammon, else 0."""
+    seed: _builtins.int
+    """The seed that was used."""
+    @_builtins.property
+    def play(self) -> _common_pb2.Play:
+        """The play."""
+
+    @_builtins.property
+    def dice(self) -> _common_pb2.Dice:
+        """The roll that was used."""
+
+    def __init__(
+        self,
+        *,
+        play: _common_pb2.Play | None = ...,
+        equity_loss: _builtins.float = ...,
+        game_value: _builtins.int = ...,
+        dice: _common_pb2.Dice | None = ...,
+        seed: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "play", b"play"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "equity_loss", b"equity_loss", "game_value", b"game_value", "play", b"play", "seed", b"seed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChoosePlayResponse: _TypeAlias = ChoosePlayResponse  # noqa: Y015
+
+@_typing.final
+class ChooseCubeActionRequest(_message.Message):
+    """Request of ChooseCubeAction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    GAME_FIELD_NUMBER: _builtins.int
+    TURN_FIELD_NUMBER: _builtins.int
+    seed: _builtins.int
+    """As in ChoosePlayRequest."""
+    game: _builtins.int
+    """As in ChoosePlayRequest."""
+    turn: _builtins.int
+    """As in ChoosePlayRequest; it may be the number of the play that follows."""
+    @_builtins.property
+    def position(self) -> _common_pb2.PositionSource:
+        """The position before the roll, with cube and score; backgammon only. If a double is on offer in
+        it, the bot answers as the opponent of the player on roll; else it is the player on roll and
+        doubles or not. Beavers and raccoons on offer are not answered.
+        """
+
+    @_builtins.property
+    def player(self) -> _common_pb2.Player:
+        """The bot; unset means the full engine at the static level. Not LEVEL_RANDOM."""
+
+    def __init__(
+        self,
+        *,
+        position: _common_pb2.PositionSource | None = ...,
+        player: _common_pb2.Player | None = ...,
+        seed: _builtins.int | None = ...,
+        game: _builtins.int = ...,
+        turn: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seed", b"_seed", "player", b"player", "position", b"position", "seed", b"seed"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seed", b"_seed", "game", b"game", "player", b"player", "position", b"position", "seed", b"seed", "turn", b"turn"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
+    _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
+
+Global___ChooseCubeActionRequest: _TypeAlias = ChooseCubeActionRequest  # noqa: Y015
+
+@_typing.final
+class ChooseCubeActionResponse(_message.Message):
+    """Answer of ChooseCubeAction."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOVE_FIELD_NUMBER: _builtins.int
+    EQUITY_LOSS_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    move: Global___CubeMove.ValueType
+    """What the bot does. Where the rules allow no double, it rolls."""
+    equity_loss: _builtins.float
+    """What that loses against the best by the judgement of the bot's own level, in points of the
+    present cube (normalised in a match).
+    """
+    seed: _builtins.int
+    """The seed that was used."""
+    def __init__(
+        self,
+        *,
+        move: Global___CubeMove.ValueType = ...,
+        equity_loss: _builtins.float = ...,
+        seed: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["equity_loss", b"equity_loss", "move", b"move", "seed", b"seed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChooseCubeActionResponse: _TypeAlias = ChooseCubeActionResponse  # noqa: Y015
 
 @_typing.final
 class EvaluateBatchRequest(_message.Message):

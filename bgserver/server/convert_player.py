@@ -1,0 +1,99 @@
+"""The players of the engine, as requests name them."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from bgserver.engine.errors import Fault
+from bgserver.engine.levels import Level
+from bgserver.engine.player import CubeMove
+from bgserver.engine.strength import (
+    EXPERT,
+    NAMED_STRENGTHS,
+    DecisionKey,
+    Strength,
+    strength_faults,
+)
+from bgserver.server.convert_engine import read_level
+from bgserver.server.convert_enums import EnumMap
+from bgserver.server.convert_plays import play_message
+from bgserver.server.convert_state import dice_message
+from bgserver.v1 import common_pb2, engine_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bgserver.engine.player import Choice, CubeChoice
+    from bgserver.engine.position import Dice, Position
+
+__all__ = ["chosen_cube_action_message", "chosen_play_message", "read_key", "read_player"]
+
+_CUBE_MOVE = EnumMap(engine_pb2.CubeMove, CubeMove)
+
+_NAMED = {
+    common_pb2.Strength.Value(f"STRENGTH_{name.upper()}"): strength
+    for name, strength in NAMED_STRENGTHS.items()
+}
+_NAMED[common_pb2.STRENGTH_UNSPECIFIED] = EXPERT
+
+
+def read_player(
+    player: common_pb2.Player, levels: Collection[Level], faults: list[Fault], field: str
+) -> tuple[Level, Strength] | None:
+    """The level and the strength of a player.
+
+    Args:
+        player: As the request names it.
+        levels: The levels that are possible here.
+        faults: What is wrong is added.
+        field: The player's field in the request.
+    """
+    level = read_level(player.level, levels, faults, f"{field}.level")
+    kind = player.WhichOneof("strength")
+    strength: Strength | None = EXPERT
+    if kind == "named_strength":
+        strength = _NAMED.get(player.named_strength)
+        if strength is None:
+            names = ", ".join(common_pb2.Strength.Name(number) for number in sorted(_NAMED)[1:])
+            message = f"expected one of {names}, got {player.named_strength}"
+            faults.append(Fault(f"{field}.{kind}", "UNKNOWN_VALUE", message))
+    elif kind == "numeric_strength":
+        found = strength_faults(player.numeric_strength, f"{field}.{kind}")
+        faults.extend(found)
+        strength = None if found else Strength(player.numeric_strength)
+    if level is Level.RANDOM and kind is not None:
+        message = "a player that plays at random has no strength"
+        faults.append(Fault(f"{field}.{kind}", "RANDOM_HAS_NO_STRENGTH", message))
+        return None
+    return None if level is None or strength is None else (level, strength)
+
+
+def read_key(
+    request: engine_pb2.ChoosePlayRequest | engine_pb2.ChooseCubeActionRequest,
+) -> DecisionKey:
+    """Which decision a request is about; a request without a seed gets one."""
+    seed = request.seed if request.HasField("seed") else secrets.randbits(32)
+    return DecisionKey(seed, request.game, request.turn)
+
+
+def chosen_play_message(
+    choice: Choice, position: Position, dice: Dice, key: DecisionKey
+) -> engine_pb2.ChoosePlayResponse:
+    """The play of a bot; `position` is the board before it."""
+    return engine_pb2.ChoosePlayResponse(
+        play=play_message(choice.play, position),
+        equity_loss=choice.loss or 0.0,
+        game_value=choice.value,
+        dice=dice_message(dice),
+        seed=key.seed,
+    )
+
+
+def chosen_cube_action_message(
+    choice: CubeChoice, key: DecisionKey
+) -> engine_pb2.ChooseCubeActionResponse:
+    """What a bot does with the cube."""
+    return engine_pb2.ChooseCubeActionResponse(
+        move=_CUBE_MOVE.to_api(choice.move), equity_loss=choice.loss, seed=key.seed
+    )
