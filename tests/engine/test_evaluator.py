@@ -105,8 +105,12 @@ def test_an_evaluation_is_coherent(engine: Engine, variant: Variant, level: Leve
 
 @BOTH
 def test_one_roll_ahead_is_the_mean_of_the_best_plays(engine: Engine, variant: Variant) -> None:
-    """`evaluate` one level deeper is what `rank` says, averaged over the 21 rolls."""
-    for position, _, _ in cases(variant, 2, 8):
+    """`evaluate` one level deeper is what `rank` says, averaged over the 21 rolls.
+
+    A little less, where the scout has left out the best play.
+    """
+    left_out = []
+    for position, _, _ in cases(variant, 2, 20):
         state = GameState(position=position)
         first_turn = variant is Variant.LONG_NARDY and position.points[naive.HEAD] == 15
         total = np.zeros(5)
@@ -116,7 +120,10 @@ def test_one_roll_ahead_is_the_mean_of_the_best_plays(engine: Engine, variant: V
             )
             total += np.array(ranked[0].probabilities) * (1 if dice[0] == dice[1] else 2)
         found = run(engine.evaluate(state, Level.LOOKAHEAD_1))
-        np.testing.assert_allclose(found.probabilities, total / 36, atol=1e-6)
+        left_out.append(equity_of(tuple(total / 36)) - found.cubeless_equity)
+    assert min(left_out) > -1e-6
+    assert np.mean(left_out) < 0.03
+    assert np.median(left_out) < 0.01
 
 
 @pytest.mark.parametrize("state", MONEY_AND_MATCH)
