@@ -75,8 +75,8 @@ def fit(
         Path | None, typer.Option(help="Weights file to begin with; random without one.")
     ] = None,
     width: Annotated[int, typer.Option(min=32, help="First layer if begun at random.")] = 256,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the labels.")] = 6,
-    rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = 3e-3,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the labels.")] = 8,
+    rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = 8e-3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of order and random weights.")] = 1,
 ) -> None:
     """Fit weights to labels with PyTorch; an interrupted fit goes on after its last epoch.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export_weights", "fit_weights", "label_positions", "learn_by_self_play"]
 
-_SECOND_LAYER = 32
+_SECOND_LAYER = 64
 
 
 def _bar(unit: str) -> Progress:

@@ -46,9 +46,9 @@ _EQUITY = torch.tensor([2.0, 1.0, 1.0, -1.0, -1.0])
 class FitPlan:
     """How to fit."""
 
-    epochs: int = 6
+    epochs: int = 8
     """Passes over the labels."""
-    rate: float = 3e-3
+    rate: float = 8e-3
     """Highest learning rate of Adam; it rises at first and falls along a cosine to 1 % of it."""
     batch: int = 1024
     """Labels in a step; a multiple of 8."""
