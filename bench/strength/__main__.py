@@ -13,8 +13,9 @@ import platform
 import sys
 import time
 from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -27,17 +28,20 @@ from bench.peers import (
     level_name,
     programs_of,
 )
-from bench.strength import reference
+from bench.strength import own, reference
 from bench.strength.luck import LuckMeter
 from bench.strength.match import EnginePlayer, Opponent, play_pairs
 from bench.strength.record import MatchFile, RecordError, Summary, summarize
 from bgserver.engine.errors import EngineError
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
+from bgserver.engine.position import Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
+    from bench.strength.match import Judge, Player
     from bgserver.engine.statistics import Estimate
 
 _LOG_S = 60.0  # between two lines of a log where there is no terminal for a progress bar
@@ -47,12 +51,42 @@ console = Console(stderr=True)
 """Where progress goes; results go to the standard output."""
 
 
+class _Rung(NamedTuple):
+    """A player of a ladder."""
+
+    level: Level
+    weights: Path | None
+
+    def __str__(self) -> str:
+        return self.level.value if self.weights is None else f"{self.level.value}:{self.weights}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Contest:
+    """A match against a peer, or of the engine against itself."""
+
+    title: str
+    """Who plays whom."""
+    settings: dict[str, Any]
+    """What the file must have begun with."""
+    ours: Player
+    """Whose points are counted."""
+    seat: Callable[[], AbstractContextManager[Player]]
+    """Makes an opponent for one thread."""
+    judge: Judge
+    """Who measures luck."""
+    workers: int
+    """Threads."""
+    variant: Variant = Variant.BACKGAMMON
+    """What is played."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the commands; the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        command = {"reference": _reference, "match": _match}[options.command]
-        return command(options)
+        commands = {"reference": _reference, "match": _match, "ladder": _ladder, "own": _own}
+        return commands[options.command](options)
     except (PeerError, RecordError, EngineError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -80,20 +114,48 @@ def _parser() -> argparse.ArgumentParser:
     match.add_argument(
         "--their-level", type=int, choices=(0, 1, 2), default=0, help="rolls it looks ahead"
     )
-    match.add_argument("--games", type=int, default=2000, help="in all; two make a pair")
-    match.add_argument("--seed", type=int, default=1)
-    match.add_argument("--out", type=Path, required=True, help="file to begin or to continue")
     match.add_argument(
         "--workers",
         type=int,
         help="games at a time; default 12 against static GNU Backgammon, which sleeps between "
         "its plays, else one for each core",
     )
-    for command in (loss, match):
-        command.add_argument("--weights", type=Path, help="folder with other weights")
+    ladder = commands.add_parser("ladder", help="games of the engine against itself")
+    for name in ("--first", "--second"):
+        ladder.add_argument(
+            name,
+            type=_rung,
+            default=_rung("static"),
+            metavar="LEVEL[:FOLDER]",
+            help=f"level ({', '.join(_LEVELS)}), and folder with weights",
+        )
+    ladder.add_argument("--workers", type=int, help="games at a time; default one for each core")
+    error = commands.add_parser("own", help="loss by the engine's own look-ahead, on self-play")
+    error.add_argument("--count", type=int, default=400, help="decisions")
+    for command in (match, ladder):
+        command.add_argument("--games", type=int, default=2000, help="in all; two make a pair")
+        command.add_argument("--out", type=Path, required=True, help="file to begin or to continue")
+    for command in (ladder, error):
+        command.add_argument(
+            "--variant", choices=[game.value for game in Variant], default="backgammon"
+        )
+    for command in (match, ladder, error):
+        command.add_argument("--seed", type=int, default=1)
+    for command in (loss, match, ladder, error):
         command.add_argument("--json", action="store_true", help="print figures for a program")
+    for command in (loss, match, error):
+        command.add_argument("--weights", type=Path, help="folder with other weights")
+    for command in (loss, match):
         add_program_arguments(command)
     return parser
+
+
+def _rung(text: str) -> _Rung:
+    name, _, folder = text.partition(":")
+    if name not in _LEVELS:
+        message = f"unknown {name!r}; levels are {', '.join(_LEVELS)}"
+        raise argparse.ArgumentTypeError(message)
+    return _Rung(Level(name), Path(folder) if folder else None)
 
 
 def _levels(text: str) -> list[Level]:
@@ -127,6 +189,21 @@ def _reference(options: argparse.Namespace) -> int:
     return 0
 
 
+def _own(options: argparse.Namespace) -> int:
+    core = Engine.load(weights=options.weights).core(Variant(options.variant))
+    rows = own.measure(core, max(1, options.count), options.seed, console)
+    if options.json:
+        settings = {
+            "variant": options.variant,
+            "seed": options.seed,
+            "weights": _digest([_weights_file(options.weights, core.weights.variant)]),
+        }
+        print(json.dumps({"settings": settings, "classes": own.figures(rows)}, indent=2))
+    else:
+        own.print_table(rows, Console())
+    return 0
+
+
 def _match(options: argparse.Namespace) -> int:
     programs = programs_of(options)
     settings = {
@@ -135,16 +212,57 @@ def _match(options: argparse.Namespace) -> int:
         "our_level": options.our_level,
         "their_level": options.their_level,
         "seed": options.seed,
-        "weights": _digest([_weights_file(options.weights)]),
+        "weights": _digest([_weights_file(options.weights, Variant.BACKGAMMON)]),
         "rules": "cubeless, money, no Jacoby rule",
     }
-    total = -(-options.games // 2)
-    title = f"{options.our_level} against {level_name(options.opponent, options.their_level)}"
+    opponent = Opponent(programs, options.opponent, options.their_level)
     engine = Engine.load(weights=options.weights)
-    with MatchFile(options.out, settings) as file:
+    contest = _Contest(
+        title=f"{options.our_level} against {level_name(opponent.name, opponent.rolls)}, "
+        f"{settings['version']}",
+        settings=settings,
+        ours=EnginePlayer(engine, Level(options.our_level)),
+        seat=opponent.seat,
+        judge=LuckMeter(engine),
+        workers=options.workers or _default_workers(opponent),
+    )
+    return _contest(options, contest)
+
+
+def _ladder(options: argparse.Namespace) -> int:
+    variant = Variant(options.variant)
+    first, second = options.first, options.second
+    settings = {
+        "variant": variant.value,
+        "first": first.level.value,
+        "second": second.level.value,
+        "first_weights": _digest([_weights_file(first.weights, variant)]),
+        "second_weights": _digest([_weights_file(second.weights, variant)]),
+        "seed": options.seed,
+        "rules": "cubeless, no Jacoby rule",
+    }
+    engine = Engine.load(weights=first.weights)
+    other = engine if second.weights == first.weights else Engine.load(weights=second.weights)
+    theirs = EnginePlayer(other, second.level)
+    contest = _Contest(
+        title=f"{variant.value.replace('_', ' ')}, {first} against {second}",
+        settings=settings,
+        ours=EnginePlayer(engine, first.level),
+        seat=lambda: contextlib.nullcontext(theirs),
+        judge=LuckMeter(engine, variant),
+        workers=options.workers or os.cpu_count() or 1,
+        variant=variant,
+    )
+    return _contest(options, contest)
+
+
+def _contest(options: argparse.Namespace, contest: _Contest) -> int:
+    """Play what the file lacks and print the result."""
+    total = -(-options.games // 2)
+    with MatchFile(options.out, contest.settings) as file:
         missing = [number for number in range(total) if number not in file.pairs]
         if missing:
-            _play(options, engine, file, missing, title)
+            _play(contest, file, missing)
         pairs = [pair for number, pair in sorted(file.pairs.items()) if number < total]
         sources = {note["engine"] for note in file.runs}
     if len(sources) > 1:
@@ -152,13 +270,15 @@ def _match(options: argparse.Namespace) -> int:
     if not pairs:
         print("no pair has been played")
         return 1
-    _print_match(options, settings, title, summarize(pairs))
+    summary = summarize(pairs)
+    if options.json:
+        _print_figures(contest, summary)
+    else:
+        _print_match(contest, summary)
     return 0
 
 
-def _play(
-    options: argparse.Namespace, engine: Engine, file: MatchFile, missing: list[int], title: str
-) -> None:
+def _play(contest: _Contest, file: MatchFile, missing: list[int]) -> None:
     """Play what is missing; Ctrl-C ends it, and what has been played is kept."""
     package = Path(str(resources.files(bgserver)))
     sources = [path for folder in ("kernels", "engine") for path in (package / folder).glob("*.py")]
@@ -170,9 +290,7 @@ def _play(
             "date": time.strftime("%Y-%m-%d"),
         }
     )
-    opponent = Opponent(programs_of(options), options.opponent, options.their_level)
-    ours = EnginePlayer(engine, Level(options.our_level))
-    workers = options.workers or _default_workers(opponent)
+    title = contest.title
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -191,7 +309,13 @@ def _play(
             title, total=2 * total, completed=2 * len(file.pairs), rate="", result=""
         )
         found = play_pairs(
-            ours, opponent, options.seed, missing, LuckMeter(engine), workers=workers
+            contest.ours,
+            contest.seat,
+            contest.settings["seed"],
+            missing,
+            contest.judge,
+            contest.variant,
+            workers=contest.workers,
         )
         with contextlib.closing(found):
             for pair in found:
@@ -220,28 +344,31 @@ def _interval(summary: Summary) -> str:
     return f"{points.mean:+.4f} ± {points.high - points.mean:.4f} points a game"
 
 
-def _print_match(
-    options: argparse.Namespace, settings: dict[str, Any], title: str, summary: Summary
-) -> None:
-    points = summary.points_per_game
-    if options.json:
-        figures = dataclasses.asdict(summary)
-        if math.isinf(points.high):  # of a single pair; JSON has no infinity
-            figures["points_per_game"] = {"mean": points.mean}
-            figures["with_luck"] = {"mean": summary.with_luck.mean}
-        print(json.dumps({"settings": settings, "result": figures}, indent=2))
-        return
+def _print_figures(contest: _Contest, summary: Summary) -> None:
+    figures = dataclasses.asdict(summary)
+    if math.isinf(summary.points_per_game.high):  # of a single pair; JSON has no infinity
+        figures["points_per_game"] = {"mean": summary.points_per_game.mean}
+        figures["with_luck"] = {"mean": summary.with_luck.mean}
+    print(json.dumps({"settings": contest.settings, "result": figures}, indent=2))
+
+
+def _print_match(contest: _Contest, summary: Summary) -> None:
+    points, settings = summary.points_per_game, contest.settings
     verdict = "no significant difference"
     if points.low > 0:
         verdict = "ahead"
     elif points.high < 0:
         verdict = "behind"
-    print(f"bgserver {title}, {settings['version']}")
-    print(f"{summary.games:,} games, duplicate dice, seed {options.seed}, {settings['rules']}")
+    print(f"bgserver {contest.title}")
+    print(f"{summary.games:,} games, duplicate dice, seed {settings['seed']}, {settings['rules']}")
     print(f"points a game without luck: {_line(points)}: {verdict}")
     print(f"points a game as won:       {_line(summary.with_luck)}")
     print(f"worth {summary.worth_games:,.0f} games with luck and dice of their own")
+    print(f"turns a game: {summary.turns:.1f}")
     print(f"won: {summary.win_rate:.2%}")
+    if contest.variant is Variant.LONG_NARDY:
+        print(f"mars: won {summary.gammon_rate:.2%}, lost {summary.lost_gammon_rate:.2%}")
+        return
     print(
         f"gammons and backgammons: won {summary.gammon_rate:.2%}, "
         f"lost {summary.lost_gammon_rate:.2%}"
@@ -249,17 +376,16 @@ def _print_match(
     print(
         f"backgammons: won {summary.backgammon_rate:.2%}, lost {summary.lost_backgammon_rate:.2%}"
     )
-    print(f"turns a game: {summary.turns:.1f}")
 
 
 def _line(estimate: Estimate) -> str:
     return f"{estimate.mean:+.4f}, 95 % {estimate.low:+.4f} to {estimate.high:+.4f}"
 
 
-def _weights_file(folder: Path | None) -> Path:
+def _weights_file(folder: Path | None, variant: Variant) -> Path:
     if folder is None:
         folder = Path(str(resources.files(bgserver) / "data" / "weights"))
-    return folder / "backgammon.npz"
+    return folder / f"{variant.value}.npz"
 
 
 def _digest(paths: list[Path]) -> str:

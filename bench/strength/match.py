@@ -1,4 +1,4 @@
-"""Games against another engine: cubeless, for money, every roll of the dice played twice.
+"""Games between two players: cubeless, for money, every roll of the dice played twice.
 
 The games of a pair have the same dice, turn by turn, with the players' seats exchanged, so that
 luck cancels as far as the games stay alike; the luck that is left is measured and taken off
@@ -8,6 +8,7 @@ match may be stopped and continued, and pairs may be played in any order on any 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import queue
 import threading
@@ -17,17 +18,22 @@ from typing import TYPE_CHECKING, Protocol
 from bench.peers import Case, Peer, PeerError
 from bench.strength.record import Pair
 from bgserver.engine.inspection import game_value
-from bgserver.engine.plays import legal_plays
-from bgserver.engine.position import Dice, GameState, Position
+from bgserver.engine.levels import Level
+from bgserver.engine.plays import board_array, variant_code
+from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.work import run
 from bgserver.kernels import dice as dice_kernels
+from bgserver.kernels import moves, search
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterator
+    from contextlib import AbstractContextManager
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from bench.peers import PeerPrograms
     from bgserver.engine.evaluator import Engine
-    from bgserver.engine.levels import Level
 
 __all__ = [
     "EnginePlayer",
@@ -50,33 +56,59 @@ class Judge(Protocol):
 class Player(Protocol):
     """Somebody who plays."""
 
-    def choose(self, position: Position, dice: Dice) -> Position:
-        """The board after the play, seen by the one who plays; there is something to choose."""
+    def choose(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
+        """The board after the play, seen by the one who plays; there is something to choose.
+
+        Args:
+            position: The board of the player who rolled.
+            dice: The roll.
+            first_turn: Whether it is the player's first turn of the game.
+        """
 
 
 class EnginePlayer:
-    """This engine."""
+    """This engine; may be used by many threads."""
 
     def __init__(self, engine: Engine, level: Level) -> None:
         self._engine = engine
         self._level = level
 
-    def choose(self, position: Position, dice: Dice) -> Position:
+    def choose(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
         """See `Player`."""
+        if self._level is Level.STATIC:
+            return self._choose_statically(position, dice, first_turn=first_turn)
         state = GameState(position=position)
-        ranked = run(self._engine.rank(state, dice, self._level, cubeless=True))
+        ranked = run(
+            self._engine.rank(state, dice, self._level, cubeless=True, first_turn=first_turn)
+        )
         return ranked[0].play.result
+
+    def _choose_statically(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
+        """What `Engine.rank` would put first, without an object for each of the plays."""
+        core = self._engine.core(position.variant)
+        memory = core.threads.memory
+        best, _ = search.best_static(
+            board_array(position),
+            dice.high,
+            dice.low,
+            core.code,
+            first_turn,
+            core.evaluator,
+            memory,
+        )
+        return _position(memory.plays.boards[best], position.variant)
 
 
 class PeerPlayer:
-    """A peer."""
+    """A peer, which plays backgammon."""
 
     def __init__(self, peer: Peer, rolls: int) -> None:
         self._peer = peer
         self._rolls = rolls
 
-    def choose(self, position: Position, dice: Dice) -> Position:
+    def choose(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
         """See `Player`."""
+        del first_turn
         case = Case(position.points, (dice.first, dice.second))
         [answer] = self._peer.ask([case], self._rolls)
         return Position(answer.board)
@@ -93,16 +125,16 @@ class _Stoppable:
         self._player = player
         self._stopped = stopped
 
-    def choose(self, position: Position, dice: Dice) -> Position:
+    def choose(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
         """See `Player`."""
         if self._stopped.is_set():
             raise _StoppedError
-        return self._player.choose(position, dice)
+        return self._player.choose(position, dice, first_turn=first_turn)
 
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """Whom to play against."""
+    """A peer to play against."""
 
     programs: PeerPrograms
     """Where peers are found."""
@@ -111,12 +143,23 @@ class Opponent:
     rolls: int
     """How many rolls it looks ahead."""
 
+    @contextlib.contextmanager
+    def seat(self) -> Iterator[PeerPlayer]:
+        """A player of its own process, which ends with the context."""
+        with Peer(self.programs, self.name) as peer:
+            yield PeerPlayer(peer, self.rolls)
 
-def rolls(seed: int, pair: int) -> Iterator[Dice]:
-    """The dice of a pair: the opening roll, which is no double, then one roll a turn."""
+
+def rolls(seed: int, pair: int, variant: Variant = Variant.BACKGAMMON) -> Iterator[Dice]:
+    """The dice of a pair: the opening roll, no double in backgammon, then one roll a turn."""
     drawn = (Dice(*dice_kernels.roll(seed, pair, draw)) for draw in itertools.count())
-    yield next(dice for dice in drawn if not dice.is_double)
+    if variant is Variant.BACKGAMMON:
+        yield next(dice for dice in drawn if not dice.is_double)
     yield from drawn
+
+
+def _position(board: NDArray[np.int8], variant: Variant) -> Position:
+    return Position(tuple(board.tolist()), variant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +174,13 @@ class Game:
     """Turns of both players."""
 
 
-def play_game(first: Player, second: Player, dice: Iterator[Dice], judge: Judge) -> Game:
+def play_game(
+    first: Player,
+    second: Player,
+    dice: Iterator[Dice],
+    judge: Judge,
+    variant: Variant = Variant.BACKGAMMON,
+) -> Game:
     """Play a game.
 
     Args:
@@ -139,24 +188,30 @@ def play_game(first: Player, second: Player, dice: Iterator[Dice], judge: Judge)
         second: The other.
         dice: The rolls, one a turn.
         judge: Who measures luck.
+        variant: What is played.
 
     Raises:
         PeerError: A player answers with a board that the roll does not lead to.
     """
-    position = Position.start()
+    position = Position.start(variant)
+    plays = moves.make_play_buffers()
     luck = 0.0
     for turn, (player, roll) in enumerate(
         zip(itertools.cycle((first, second)), dice, strict=False)
     ):
         sign = 1 if turn % 2 == 0 else -1
         luck += sign * judge.luck(position, roll, opening=turn == 0)
-        plays = legal_plays(position, roll)
-        after = plays[0].result
-        if len(plays) > 1:
-            after = player.choose(position, roll)
+        first_turn = turn < 2
+        count = moves.generate_plays(
+            board_array(position), roll.high, roll.low, variant_code(variant), first_turn, plays
+        )
+        after = _position(plays.boards[0], variant)
+        if count > 1:
+            after = player.choose(position, roll, first_turn=first_turn)
+            legal = (plays.boards[:count] == board_array(after)).all(axis=1).any()
             # One rule differs between engines, but only in plays that end the game: whether the
             # last checker may be borne off with one number where both could be used.
-            if not after.is_finished and all(play.result != after for play in plays):
+            if not after.is_finished and not legal:
                 message = f"illegal play of {roll} on {position.points}: {after.points}"
                 raise PeerError(message)
         value = game_value(after)
@@ -167,25 +222,42 @@ def play_game(first: Player, second: Player, dice: Iterator[Dice], judge: Judge)
     raise ValueError(message)
 
 
-def play_pair(ours: Player, theirs: Player, seed: int, number: int, judge: Judge) -> Pair:
+def play_pair(
+    ours: Player,
+    theirs: Player,
+    seed: int,
+    number: int,
+    judge: Judge,
+    variant: Variant = Variant.BACKGAMMON,
+) -> Pair:
     """Play both games of a pair; points and luck are ours."""
-    one = play_game(ours, theirs, rolls(seed, number), judge)
-    two = play_game(theirs, ours, rolls(seed, number), judge)
+    one = play_game(ours, theirs, rolls(seed, number, variant), judge, variant)
+    two = play_game(theirs, ours, rolls(seed, number, variant), judge, variant)
     return Pair(number, (one.points, -two.points), (one.luck, -two.luck), (one.turns, two.turns))
 
 
 def play_pairs(
     ours: Player,
-    opponent: Opponent,
+    seat: Callable[[], AbstractContextManager[Player]],
     seed: int,
     numbers: Collection[int],
     judge: Judge,
+    variant: Variant = Variant.BACKGAMMON,
     *,
     workers: int,
 ) -> Generator[Pair]:
-    """Play pairs in several threads, each with a process of the opponent's; yield them as they end.
+    """Play pairs in several threads; yield them as they end.
 
-    Closing the iterator ends games and processes.
+    Closing the iterator ends the games and leaves the seats.
+
+    Args:
+        ours: Whose points are counted; plays in all threads.
+        seat: Makes an opponent; called once in each thread.
+        seed: Of the dice.
+        numbers: The pairs to play.
+        judge: Who measures luck.
+        variant: What is played.
+        workers: Threads.
 
     Raises:
         PeerError: A peer cannot be asked or answers nonsense.
@@ -198,12 +270,11 @@ def play_pairs(
 
     def work() -> None:
         try:
-            with Peer(opponent.programs, opponent.name) as peer:
-                theirs = PeerPlayer(peer, opponent.rolls)
+            with seat() as theirs:
                 stoppable = _Stoppable(ours, stopped)
                 while True:
                     number = waiting.get_nowait()
-                    ended.put(play_pair(stoppable, theirs, seed, number, judge))
+                    ended.put(play_pair(stoppable, theirs, seed, number, judge, variant))
         except (queue.Empty, _StoppedError):
             pass
         except BaseException as error:  # noqa: BLE001 - told to whoever waits for pairs

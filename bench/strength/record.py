@@ -34,14 +34,14 @@ class RecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two games with the same dice, the engine first to move in the first of them."""
+    """Two games with the same dice, the one whose match it is first to move in the first of them."""
 
     number: int
     """Number of the pair, from 0; the dice depend on it."""
     points: tuple[int, int]
-    """What the engine won in each game: 1, 2 or 3, negative if it lost."""
+    """What that player won in each game: 1, 2 or 3, negative if it lost."""
     luck: tuple[float, float]
-    """Points that the dice gave to the engine in each game."""
+    """Points that the dice gave to that player in each game."""
     turns: tuple[int, int]
     """Turns of both players in each game."""
 
@@ -156,7 +156,7 @@ class MatchFile:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the pairs tell, seen by the engine."""
+    """What the pairs tell, seen by the player whose match it is."""
 
     games: int
     """Games played, two a pair."""

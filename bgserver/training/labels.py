@@ -47,6 +47,7 @@ _MAX_LABELS = 8192  # of one kernel call: a game gives at most a few hundred
 _SIBLINGS = 4
 _WINDOW = 0.2
 _LONGEST_GAME = 400
+_CARRIED = 0.8  # share of what the next turn found out that goes back to this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,14 @@ def _label_game(
     turned = start.copy()
     label = np.zeros(N_OUTPUTS, dtype=np.float64)
     taken = np.zeros(_SIBLINGS + 1, dtype=np.int64)
+    # By turn: where its labels begin, how many of them are close siblings, what the best play was
+    # worth at once, whether it has a label (then the first) and whether it was made.
+    first_label = np.zeros(_LONGEST_GAME + 1, dtype=np.int64)
+    n_close = np.zeros(_LONGEST_GAME, dtype=np.int64)
+    at_once = np.zeros((_LONGEST_GAME, N_OUTPUTS), dtype=np.float64)
+    has_label = np.zeros(_LONGEST_GAME, dtype=np.bool_)
+    was_made = np.zeros(_LONGEST_GAME, dtype=np.bool_)
+    n_turns = 0
     random_turns = _start_of_game(start, variant, seed, game, turned, board)
     n_labels = 0
     for turn in range(_LONGEST_GAME):
@@ -163,6 +172,10 @@ def _label_game(
         other = int(np.int64((bits >> np.uint64(33)) % np.uint64(count)))
         boards_now = memory.plays.boards
         n_taken = _take_siblings(memory.values, count, taken)
+        first_label[turn] = n_labels
+        at_once[turn, :] = memory.values[best]
+        n_turns = turn + 1
+        n_siblings = n_taken
         if bits & np.uint64(3) == 0:
             taken[n_taken] = other
             n_taken += 1
@@ -174,8 +187,13 @@ def _label_game(
                 look_one_roll(after, variant, evaluator, deeper, label)
             else:
                 look_two_rolls(after, variant, evaluator, deeper, label)
+            if index == 0:
+                has_label[turn] = True
+            if index < n_siblings:
+                n_close[turn] += 1
             out.boards[n_labels, :] = after
-            out.turns[n_labels] = turn
+            # The play at random has a turn of its own: it is no close sibling.
+            out.turns[n_labels] = 2 * turn + int(index >= n_siblings)
             for output in range(N_OUTPUTS):
                 out.targets[n_labels, output] = label[output]
             n_labels += 1
@@ -183,11 +201,60 @@ def _label_game(
         # One turn in ten is played at random, so that positions after blunders are seen too.
         if turn < random_turns or (bits >> np.uint64(4)) % np.uint64(10) == 0:
             chosen = other
+        was_made[turn] = chosen == best
         if game_outcome(boards_now[chosen], variant) > 0:
             break
         turn_board(boards_now[chosen], variant, turned)
         board[:] = turned
+    _look_along_the_game(n_turns, first_label, n_close, at_once, has_label, was_made, out.targets)
     return n_labels
+
+
+@kernel
+def _look_along_the_game(
+    n_turns: int,
+    first_label: NDArray[np.int64],
+    n_close: NDArray[np.int64],
+    at_once: NDArray[np.float64],
+    has_label: NDArray[np.bool_],
+    was_made: NDArray[np.bool_],
+    targets: NDArray[np.float32],
+) -> None:
+    """Carry what later turns found out back to the labels before them.
+
+    A label by look-ahead is the mean over the rolls of what the best replies are worth at once. The
+    reply really made turned out to be worth more or less, by its own label and what followed; a
+    share of that difference is added to the label. Its mean over the dice is what looking further
+    ahead would add, and the luck of the dice is not in it. Close siblings get the same addition, so
+    that the differences between them stay as they are.
+
+    Args:
+        n_turns: Turns of the game.
+        first_label: Where the labels of a turn begin.
+        n_close: How many labels of a turn are close siblings.
+        at_once: What the best play was worth at once, seen by its mover.
+        has_label: Whether the best play has a label; it is the first of the turn then.
+        was_made: Whether the best play was made.
+        targets: Changed.
+    """
+    found = np.zeros(N_OUTPUTS, dtype=np.float64)  # of the turn after: label minus at once
+    addition = np.zeros(N_OUTPUTS, dtype=np.float64)
+    for turn in range(n_turns - 1, -1, -1):
+        if not has_label[turn]:
+            found[:] = 0
+            continue
+        share = _CARRIED if was_made[turn] else 0.0
+        addition[0] = -found[0] * share
+        for output in range(1, N_OUTPUTS):
+            other = output + 2 if output <= 2 else output - 2
+            addition[output] = found[other] * share
+        begin = first_label[turn]
+        for output in range(N_OUTPUTS):
+            found[output] = targets[begin, output] + addition[output] - at_once[turn, output]
+        for row in range(begin, begin + n_close[turn]):
+            for output in range(N_OUTPUTS):
+                value = targets[row, output] + addition[output]
+                targets[row, output] = min(max(value, 0.0), 1.0)
 
 
 def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> Iterator[Labels]:
@@ -259,7 +326,7 @@ def write_shards(
 def _write_shard(path: Path, games: Sequence[Labels]) -> None:
     buffer = io.BytesIO()
     # Turns are told apart across the games of the shard.
-    turns = [game.turns + number * _LONGEST_GAME for number, game in enumerate(games)]
+    turns = [game.turns + number * 2 * _LONGEST_GAME for number, game in enumerate(games)]
     np.savez(
         buffer,
         boards=np.concatenate([game.boards for game in games]),

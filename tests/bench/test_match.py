@@ -25,23 +25,23 @@ class FirstPlay:
     def __init__(self) -> None:
         self.rolls: list[Dice] = []
 
-    def choose(self, position: Position, dice: Dice) -> Position:
+    def choose(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
         self.rolls.append(dice)
-        return legal_plays(position, dice)[0].result
+        return legal_plays(position, dice, first_turn=first_turn)[0].result
 
 
 class LastPlay:
     """Takes the last play of the list."""
 
-    def choose(self, position: Position, dice: Dice) -> Position:
-        return legal_plays(position, dice)[-1].result
+    def choose(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
+        return legal_plays(position, dice, first_turn=first_turn)[-1].result
 
 
 class Cheat:
     """Leaves the board as it is."""
 
-    def choose(self, position: Position, dice: Dice) -> Position:
-        del dice
+    def choose(self, position: Position, dice: Dice, *, first_turn: bool) -> Position:
+        del dice, first_turn
         return position
 
 
