@@ -12,8 +12,8 @@ import os
 import platform
 import sys
 import time
-from importlib import resources
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -34,7 +34,7 @@ class RecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two games with the same dice, the one whose match it is first to move in the first of them."""
+    """Two games with the same dice; who is asked about moves first in the first of them."""
 
     number: int
     """Number of the pair, from 0; the dice depend on it."""
@@ -156,7 +156,7 @@ class MatchFile:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the pairs tell, seen by the player whose match it is."""
+    """What the pairs tell, seen by the player who is asked about."""
 
     games: int
     """Games played, two a pair."""
