@@ -57,12 +57,15 @@ def label(
     folder: Annotated[Path, typer.Option(help="Holds the shards; new ones go on from the last.")],
     count: Annotated[int, typer.Option(min=1, help="Labels to add.")] = 1_000_000,
     depth: Annotated[int, typer.Option(min=1, max=2, help="Rolls to look ahead.")] = 1,
+    carried: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of later findings of a game in its labels.")
+    ] = 0.8,
     seed: Annotated[int, typer.Option(min=0, help="Seed of dice and random choices.")] = 101,
 ) -> None:
     """Play games and label their decisions by looking one or two rolls ahead."""
     from bgserver.training.commands import label_positions
 
-    label_positions(weights, variant, folder, count=count, depth=depth, seed=seed)
+    label_positions(weights, variant, folder, count=count, depth=depth, carried=carried, seed=seed)
 
 
 @app.command()

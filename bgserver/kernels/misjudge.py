@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bgserver.kernels._jit import kernel
-from bgserver.kernels.dice import mix, random_bits
 from bgserver.kernels.classes import CLASS_RACE, position_class
+from bgserver.kernels.dice import mix, random_bits
 from bgserver.kernels.moves import BACKGAMMON
 from bgserver.kernels.network import N_OUTPUTS, equity, game_outcome
 from bgserver.kernels.search import best_static

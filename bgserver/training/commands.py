@@ -49,14 +49,21 @@ def export_weights(variant: Variant, folder: Path, out: Path, version: str) -> N
 
 
 def label_positions(
-    weights: Path, variant: Variant, folder: Path, *, count: int, depth: int, seed: int
+    weights: Path,
+    variant: Variant,
+    folder: Path,
+    *,
+    count: int,
+    depth: int,
+    carried: float,
+    seed: int,
 ) -> None:
     """Add shards of labels to a folder."""
     core = GameCore(load_weights(weights, variant), load_bearoff())
     folder.mkdir(parents=True, exist_ok=True)
     with _bar("labels") as bar:
         task = bar.add_task("labels", total=count)
-        for done in write_shards(core, seed, folder, count, depth):
+        for done in write_shards(core, seed, folder, count, depth, carried):
             bar.update(task, completed=done)
 
 

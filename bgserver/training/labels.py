@@ -40,14 +40,15 @@ if TYPE_CHECKING:
     from bgserver.kernels.evaluate import Evaluator
     from bgserver.kernels.search import SearchMemory
 
-__all__ = ["Labels", "label_games", "read_shards", "write_shards"]
+__all__ = ["CARRIED", "Labels", "label_games", "read_shards", "write_shards"]
 
+CARRIED = 0.8
+"""Share of what a turn found out that goes back to the turn before."""
 _SHARD_LABELS = 100_000
 _MAX_LABELS = 8192  # of one kernel call: a game gives at most a few hundred
 _SIBLINGS = 4
 _WINDOW = 0.2
 _LONGEST_GAME = 400
-_CARRIED = 0.8  # share of what the next turn found out that goes back to this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ def _label_game(
     seed: int,
     game: int,
     depth: int,
+    carried: float,
     evaluator: Evaluator,
     memories: tuple[SearchMemory, SearchMemory],
     out: LabelBuffers,
@@ -142,6 +144,7 @@ def _label_game(
         seed: Seed of dice and random choices.
         game: Number of the game.
         depth: Rolls to look ahead, 1 or 2.
+        carried: See `_look_along_the_game`.
         evaluator: `Evaluator` of the teacher.
         memories: Two `SearchMemory`: of the game and of the look-ahead.
         out: Written.
@@ -206,12 +209,15 @@ def _label_game(
             break
         turn_board(boards_now[chosen], variant, turned)
         board[:] = turned
-    _look_along_the_game(n_turns, first_label, n_close, at_once, has_label, was_made, out.targets)
+    _look_along_the_game(
+        carried, n_turns, first_label, n_close, at_once, has_label, was_made, out.targets
+    )
     return n_labels
 
 
 @kernel
 def _look_along_the_game(
+    carried: float,
     n_turns: int,
     first_label: NDArray[np.int64],
     n_close: NDArray[np.int64],
@@ -229,6 +235,7 @@ def _look_along_the_game(
     that the differences between them stay as they are.
 
     Args:
+        carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
         n_turns: Turns of the game.
         first_label: Where the labels of a turn begin.
         n_close: How many labels of a turn are close siblings.
@@ -243,7 +250,7 @@ def _look_along_the_game(
         if not has_label[turn]:
             found[:] = 0
             continue
-        share = _CARRIED if was_made[turn] else 0.0
+        share = carried if was_made[turn] else 0.0
         addition[0] = -found[0] * share
         for output in range(1, N_OUTPUTS):
             other = output + 2 if output <= 2 else output - 2
@@ -257,7 +264,9 @@ def _look_along_the_game(
                 targets[row, output] = min(max(value, 0.0), 1.0)
 
 
-def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> Iterator[Labels]:
+def label_games(
+    core: GameCore, seed: int, first_game: int, depth: int = 1, carried: float = CARRIED
+) -> Iterator[Labels]:
     """Labels of game after game, without end.
 
     Args:
@@ -265,9 +274,10 @@ def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> I
         seed: Seed of dice and random choices.
         first_game: Number of the first game; game k always gives the same labels.
         depth: Rolls to look ahead, 1 or 2.
+        carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
 
     Yields:
-        The labels of one game; `turns` counts from 0.
+        The labels of one game; `turns` is 2 k for the best plays of roll k, 2 k + 1 for another.
     """
     networks = core.evaluator.networks
     memories = (make_search_memory(networks), make_search_memory(networks))
@@ -279,7 +289,9 @@ def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> I
     )
     game = first_game
     while True:
-        count = _label_game(start, core.code, seed, game, depth, core.evaluator, memories, buffers)
+        count = _label_game(
+            start, core.code, seed, game, depth, carried, core.evaluator, memories, buffers
+        )
         yield Labels(
             buffers.boards[:count].copy(),
             buffers.targets[:count].copy(),
@@ -289,7 +301,12 @@ def label_games(core: GameCore, seed: int, first_game: int, depth: int = 1) -> I
 
 
 def write_shards(
-    core: GameCore, seed: int, folder: Path, count: int, depth: int = 1
+    core: GameCore,
+    seed: int,
+    folder: Path,
+    count: int,
+    depth: int = 1,
+    carried: float = CARRIED,
 ) -> Iterator[int]:
     """Label at least `count` positions and write them in shards of whole games.
 
@@ -301,6 +318,7 @@ def write_shards(
         folder: Where `labels-<game>.npz` go.
         count: Labels to add.
         depth: Rolls to look ahead, 1 or 2.
+        carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
 
     Yields:
         Labels made so far, after each game.
@@ -309,7 +327,7 @@ def write_shards(
     parts: list[Labels] = []
     waiting = 0
     done = 0
-    for part in label_games(core, seed, game, depth):
+    for part in label_games(core, seed, game, depth, carried):
         game += 1
         parts.append(part)
         waiting += len(part.boards)
