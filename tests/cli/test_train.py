@@ -1,0 +1,61 @@
+"""`bgserver train`: labels that go on, and what cannot be read."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bgserver.training.labels import read_shards
+from tests.cli.conftest import CommandLine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKAGED = resources.files("bgserver") / "data" / "weights" / "backgammon.npz"
+
+
+@pytest.fixture
+def train() -> CommandLine:
+    """The command line; training needs no server."""
+    return CommandLine([])
+
+
+def label(train: CommandLine, folder: Path, weights: str, *more: str) -> tuple[int, str]:
+    answer = train(
+        "train",
+        "label",
+        *("--weights", weights),
+        *("--variant", "backgammon"),
+        *("--folder", str(folder)),
+        *("--count", "60"),
+        *more,
+    )
+    return answer.code, answer.err
+
+
+def test_labels_are_added_to_those_of_earlier_runs(train: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "labels"
+    assert label(train, folder, str(PACKAGED))[0] == 0
+    once = read_shards([folder])
+    assert len(once.boards) >= 60
+    assert label(train, folder, str(PACKAGED))[0] == 0
+    twice = read_shards([folder])
+    assert len(twice.boards) >= len(once.boards) + 60
+    assert (twice.boards[: len(once.boards)] == once.boards).all()
+
+
+def test_weights_that_cannot_be_read_are_named(train: CommandLine, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.npz"
+    damaged.write_bytes(b"PK nothing")
+    code, message = label(train, tmp_path / "labels", str(damaged))
+    assert code != 0
+    assert str(damaged) in message.replace("\n", "")
+    assert not (tmp_path / "labels").exists()
+
+
+def test_a_depth_that_is_not_offered_is_refused(train: CommandLine, tmp_path: Path) -> None:
+    code, message = label(train, tmp_path / "labels", str(PACKAGED), "--depth", "3")
+    assert code == 2
+    assert "--depth" in message
