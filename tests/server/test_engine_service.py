@@ -47,7 +47,7 @@ async def test_evaluate_gives_what_the_engine_says(
     assert reply.cubeful_equity == pytest.approx(expected.cubeful_equity, abs=1e-6)
     assert not reply.HasField("match_winning_chances")
     assert reply.level == common_pb2.LEVEL_STATIC
-    assert reply.position_class == "contact"
+    assert reply.position_class == expected.position_class
 
 
 async def test_evaluate_in_a_match_gives_winning_chances(engine_stub: Stub) -> None:
