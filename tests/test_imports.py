@@ -24,12 +24,12 @@ _ALLOWED = {
     "training": {"engine", "kernels"},
     "v1": set(),
     "server": {"games", "formats", "engine", "v1"},
-    "cli": {"server", "games", "formats", "engine", "v1"},
+    "cli": {"server", "games", "formats", "engine", "v1", "training"},
     "data": set(),
 }
 # Which other distributions each part may import, where that is restricted.
 _LIBRARIES = {
-    "kernels": {"numba", "numpy"},
+    "kernels": {"llvmlite", "numba", "numpy"},
     "engine": {"numpy"},
     "formats": set(),
     "games": set(),
