@@ -71,7 +71,7 @@ class Evaluation:
     level: Level
     """The level of the figures."""
     position_class: str
-    """What judged: `contact`, `race`, `bearoff` or `finished`."""
+    """What judged: a network (`contact`, `race`, `crashed`, `opening`), `bearoff` or `finished`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,11 @@ def _label_game(
         at_once[turn, :] = memory.values[best]
         n_turns = turn + 1
         n_siblings = n_taken
-        if bits & np.uint64(3) == 0:
+        is_taken = False
+        for index in range(n_taken):
+            if taken[index] == other:
+                is_taken = True
+        if bits & np.uint64(3) == 0 and not is_taken:
             taken[n_taken] = other
             n_taken += 1
         for index in range(n_taken):

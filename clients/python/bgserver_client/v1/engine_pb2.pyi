@@ -169,7 +169,7 @@ class EvaluateResponse(_message.Message):
     level: _common_pb2.Level.ValueType
     """The level of the figures."""
     position_class: _builtins.str
-    """Which network or table judged: `contact`, `race`, `bearoff`..."""
+    """Which network or table judged: `contact`, `race`, `crashed`, `opening`, `bearoff`..."""
     @_builtins.property
     def probabilities(self) -> _common_pb2.Probabilities:
         """Cubeless chances."""
