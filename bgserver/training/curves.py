@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +41,19 @@ def draw_curves(logs: Sequence[Path], out: Path) -> None:
             label = f"{name}" if number == 0 else None
             axes.plot(places, values, color=colour, marker=".", label=label)
         axes.axvline(first - 0.5, color="lightgrey", linewidth=0.8)
-        axes.annotate(path.stem, (places[0], axes.get_ylim()[0]), fontsize=7, color="grey")
+        axes.text(
+            first - 0.6,
+            0.01,
+            path.stem,
+            transform=axes.get_xaxis_transform(),  # y as a share of the height
+            fontsize=7,
+            color="grey",
+            rotation="vertical",
+            horizontalalignment="right",
+        )
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_minor_formatter(ScalarFormatter())
     axes.set_xlabel("epoch")
     axes.set_ylabel("error on held-out labels, mEq (RMS)")
     axes.legend()
