@@ -101,7 +101,7 @@ class Strength:
 
 
 BEGINNER = Strength(20)
-"""Knows the rules and little else; wins one game in five against `EXPERT`."""
+"""Knows the rules and little else; wins about one game in seven against `EXPERT`."""
 NORMAL = Strength(60)
 """A club player."""
 EXPERT = Strength(100)

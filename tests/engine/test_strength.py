@@ -28,6 +28,7 @@ from bgserver.engine.strength import (
     play_noise,
 )
 from bgserver.engine.work import run
+from bgserver.games.rules import BOTS
 from bgserver.kernels.misjudge import misjudged_row
 from tests import naive, positions
 
@@ -66,6 +67,7 @@ def test_stronger_players_are_meant_to_lose_less() -> None:
 
 def test_named_strengths_are_what_their_names_promise() -> None:
     assert list(NAMED_STRENGTHS.values()) == sorted(NAMED_STRENGTHS.values())
+    assert tuple(NAMED_STRENGTHS) == BOTS  # what presets offer
     assert 0.060 <= BEGINNER.mean_loss <= 0.080
     assert 0.015 <= NORMAL.mean_loss <= 0.020
     assert not EXPERT.errs
