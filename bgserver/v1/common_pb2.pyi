@@ -188,13 +188,18 @@ class _LevelEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Level.ValueType
     eXtreme Gammon 1-ply. About a millisecond for a whole decision.
     """
     LEVEL_LOOKAHEAD_1: _Level.ValueType  # 2
-    """The 21 rolls of the opponent are looked at, each answered by the best static play. GNU
-    Backgammon calls this 1-ply, eXtreme Gammon 2-ply.
+    """The 21 rolls of the opponent are looked at, each answered by the best static play among the up
+    to eight that a small network finds promising. GNU Backgammon calls this 1-ply, eXtreme Gammon
+    2-ply. A few milliseconds for a whole decision.
     """
     LEVEL_LOOKAHEAD_2: _Level.ValueType  # 3
-    """Two rolls deep. GNU Backgammon calls this 2-ply, eXtreme Gammon 3-ply."""
+    """Two rolls deep. GNU Backgammon calls this 2-ply, eXtreme Gammon 3-ply. Some 10 to 30
+    milliseconds for a whole decision.
+    """
     LEVEL_LOOKAHEAD_3: _Level.ValueType  # 4
-    """Three rolls deep. GNU Backgammon calls this 3-ply, eXtreme Gammon 4-ply."""
+    """Three rolls deep. GNU Backgammon calls this 3-ply, eXtreme Gammon 4-ply. Some tenths of a second
+    for a whole decision.
+    """
     LEVEL_RANDOM: _Level.ValueType  # 5
     """Any legal result with equal chance: the yardstick at the other end. Only for simulations."""
 
@@ -208,13 +213,18 @@ LEVEL_STATIC: Level.ValueType  # 1
 eXtreme Gammon 1-ply. About a millisecond for a whole decision.
 """
 LEVEL_LOOKAHEAD_1: Level.ValueType  # 2
-"""The 21 rolls of the opponent are looked at, each answered by the best static play. GNU
-Backgammon calls this 1-ply, eXtreme Gammon 2-ply.
+"""The 21 rolls of the opponent are looked at, each answered by the best static play among the up
+to eight that a small network finds promising. GNU Backgammon calls this 1-ply, eXtreme Gammon
+2-ply. A few milliseconds for a whole decision.
 """
 LEVEL_LOOKAHEAD_2: Level.ValueType  # 3
-"""Two rolls deep. GNU Backgammon calls this 2-ply, eXtreme Gammon 3-ply."""
+"""Two rolls deep. GNU Backgammon calls this 2-ply, eXtreme Gammon 3-ply. Some 10 to 30
+milliseconds for a whole decision.
+"""
 LEVEL_LOOKAHEAD_3: Level.ValueType  # 4
-"""Three rolls deep. GNU Backgammon calls this 3-ply, eXtreme Gammon 4-ply."""
+"""Three rolls deep. GNU Backgammon calls this 3-ply, eXtreme Gammon 4-ply. Some tenths of a second
+for a whole decision.
+"""
 LEVEL_RANDOM: Level.ValueType  # 5
 """Any legal result with equal chance: the yardstick at the other end. Only for simulations."""
 Global___Level: _TypeAlias = Level  # noqa: Y015
