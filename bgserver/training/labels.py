@@ -8,11 +8,13 @@ siblings matter, since it is their order that decides a play.
 from __future__ import annotations
 
 import io
+import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bgserver.engine.errors import DataError
 from bgserver.engine.paths import write_atomically
 from bgserver.engine.plays import board_array
 from bgserver.engine.position import Position
@@ -363,17 +365,33 @@ def _next_game(path: Path) -> int:
 
 
 def read_shards(folders: Sequence[Path]) -> Labels:
-    """All labels of some folders, in order of the games."""
+    """All labels of some folders, in order of the games.
+
+    Raises:
+        DataError: There is no shard, or one cannot be read; the message names folder or file.
+    """
     parts = []
     first_turn = 0
     for folder in folders:
-        for path in sorted(folder.glob("labels-*.npz"), key=_next_game):
-            with np.load(path) as data:
-                turns = data["turns"]
-                parts.append(Labels(data["boards"], data["targets"], turns + first_turn))
-                first_turn += int(turns.max(initial=-1)) + 1
+        paths = sorted(folder.glob("labels-*.npz"), key=_next_game)
+        if not paths:
+            message = f"no labels (labels-*.npz) in {folder}"
+            raise DataError(message)
+        for path in paths:
+            shard = _read_shard(path)
+            parts.append(Labels(shard.boards, shard.targets, shard.turns + first_turn))
+            first_turn += int(shard.turns.max(initial=-1)) + 1
     return Labels(
         np.concatenate([part.boards for part in parts]),
         np.concatenate([part.targets for part in parts]),
         np.concatenate([part.turns for part in parts]),
     )
+
+
+def _read_shard(path: Path) -> Labels:
+    try:
+        with np.load(path) as data:
+            return Labels(data["boards"], data["targets"], data["turns"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        message = f"labels {path}: truncated or not a shard of labels"
+        raise DataError(message) from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from bgserver.engine.errors import DataError
 from bgserver.engine.lookahead import look_ahead
 from bgserver.engine.position import Variant
 from bgserver.engine.work import run
@@ -216,3 +217,12 @@ def test_folders_are_read_one_after_the_other(engine: Engine, tmp_path: Path) ->
     both = read_shards(folders)
     np.testing.assert_array_equal(both.boards, np.concatenate([part.boards for part in parts]))
     assert not set(both.turns[: len(parts[0].turns)]) & set(both.turns[len(parts[0].turns) :])
+
+
+def test_shards_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=str(tmp_path)):
+        read_shards([tmp_path])
+    damaged = tmp_path / "labels-7.npz"
+    damaged.write_bytes(b"PK nothing")
+    with pytest.raises(DataError, match="labels-7.npz"):
+        read_shards([tmp_path])
