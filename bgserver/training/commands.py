@@ -85,7 +85,7 @@ def fit_weights(
         ImportError: PyTorch is not installed.
     """
     # PyTorch is an extra of its own.
-    from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415
+    from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415 -- an extra
 
     labels = read_shards(folders)
     start = initial_weights(width, _SECOND_LAYER, seed)

@@ -37,7 +37,7 @@ _WHOLE = {FieldDescriptor.TYPE_UINT32, FieldDescriptor.TYPE_SINT32}
 
 
 _LIMITS = (
-    *(common_pb2.Limit(level=level) for level in (0, 1, 1, 1, 5, 99)),  # type: ignore[arg-type]
+    *(common_pb2.Limit(level=level) for level in (0, 1, 1, 1, 5, 99)),  # type: ignore[arg-type]  # on purpose
     *(common_pb2.Limit(milliseconds=milliseconds) for milliseconds in (0, 1, 1, 2**32 - 1)),
     common_pb2.Limit(),
 )

@@ -150,7 +150,7 @@ async def test_weaker_players_lose_and_tell_what_their_plays_lose(simulation_stu
 
 async def test_a_name_is_its_number_and_the_default_is_expert(simulation_stub: Stub) -> None:
     def player(**strength: int) -> simulation_pb2.SimulateRequest:
-        named = common_pb2.Player(**strength)  # type: ignore[arg-type]
+        named = common_pb2.Player(**strength)  # type: ignore[arg-type]  # on purpose
         return simulation_pb2.SimulateRequest(count=4, seed=8, first=named, include_records=True)
 
     for one, other in (
