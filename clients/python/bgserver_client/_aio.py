@@ -195,6 +195,25 @@ class AsyncClient:
         request = rules_pb2.ListPresetsRequest()
         return await self._call(self._rules.ListPresets, request, timeout_s)
 
+    async def describe_rules(
+        self,
+        preset: str = "money",
+        *,
+        rules: rules_pb2.Rules | None = None,
+        language: str | None = None,
+        timeout_s: float | None = None,
+    ) -> rules_pb2.DescribeRulesResponse:
+        """A rule set as parameters and as text for players.
+
+        Args:
+            preset: Name of the rules, see `list_presets`.
+            rules: What differs from the preset.
+            language: `"en"` or `"de"`; by default every language.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.describe_rules(preset, rules=rules, language=language)
+        return await self._call(self._rules.DescribeRules, request, timeout_s)
+
     async def evaluate(
         self,
         position: PositionLike,
