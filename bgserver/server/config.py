@@ -39,6 +39,8 @@ class ServerConfig(BaseSettings):
     """Most simulations at once."""
     max_simulation_games: int = Field(default=10_000_000, ge=1)
     """Most games (or matches) of one simulation."""
+    max_batches: int = Field(default=16, ge=1)
+    """Most AnalyzeBatch streams at once."""
     auth_tokens: tuple[SecretStr, ...] = ()
     """Accepted bearer tokens (in the environment a JSON list). With none here and in the file
     nobody has to authenticate; health and reflection never ask."""

@@ -7,11 +7,16 @@ import enum
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import NotReadyError
+from bgserver.engine.identity import identity_of
+from bgserver.server.log import make_logger
+from bgserver.server.pool_executor import PoolExecutor
 
 if TYPE_CHECKING:
+    from bgserver.engine.chunks import Executor
     from bgserver.engine.evaluator import Engine
+    from bgserver.engine.identity import Identity
     from bgserver.server.config import ServerConfig
-    from bgserver.server.pool import WorkerPool
+    from bgserver.server.pool import Priority, WorkerPool
 
 __all__ = ["Condition", "Runtime"]
 
@@ -35,11 +40,16 @@ class Runtime:
         """The configuration."""
         self.pool = pool
         """The worker threads."""
+        self.logger = make_logger(config)
+        """Where defects are told that callers only hear of."""
         self.condition = Condition.WARMING
         """How the server is doing."""
         self.simulations = 0
         """Simulations in work."""
+        self.batches = 0
+        """AnalyzeBatch streams in work."""
         self._engine: Engine | None = None
+        self._identity: Identity | None = None
         self.stopping = asyncio.Event()
         """Set when streams must end."""
 
@@ -55,11 +65,34 @@ class Runtime:
             raise NotReadyError(message)
         return self._engine
 
+    @property
+    def identity(self) -> Identity:
+        """The version and the digest of the engine.
+
+        Raises:
+            NotReadyError: It is not loaded yet.
+        """
+        if self._identity is None:
+            self._identity = identity_of(self.engine)
+        return self._identity
+
     def set_engine(self, engine: Engine) -> None:
         """Provide the engine and begin to serve."""
         self._engine = engine
         if self.condition is Condition.WARMING:
             self.condition = Condition.SERVING
+
+    def executor(self, priority: Priority, deadline: float | None = None) -> Executor:
+        """What does the chunks of one call; to be closed when the call ends.
+
+        Args:
+            priority: Who goes first.
+            deadline: When chunks give up with `DeadlineError`, on the clock of `time.monotonic`.
+
+        Raises:
+            NotReadyError: The engine is not loaded yet.
+        """
+        return PoolExecutor(self.pool, self.engine, priority, deadline)
 
     def require_serving(self) -> None:
         """Raise `NotReadyError` unless calls are answered now."""

@@ -19,6 +19,7 @@ from bgserver_client._options import (
     not_ready,
     patience_s,
 )
+from bgserver_client._questions import QUESTIONS_IN_FLIGHT
 from bgserver_client._streams import AsyncRequestFeed, AsyncResponseStream
 from bgserver_client.errors import UnavailableError, UnimplementedError, from_grpc
 from bgserver_client.v1 import (
@@ -358,6 +359,29 @@ class AsyncClient:
             feed.requests(), timeout=timeout_s, metadata=self._metadata
         )
         return AsyncResponseStream(call, unpack, feed)
+
+    def analyze_batch(
+        self,
+        questions: Iterable[engine_pb2.AnalyzeBatchRequest]
+        | AsyncIterable[engine_pb2.AnalyzeBatchRequest],
+        *,
+        timeout_s: float | None = None,
+    ) -> AsyncResponseStream[engine_pb2.AnalyzeBatchResponse]:
+        """Ask many questions of any kind through one stream, in any order of answers.
+
+        Args:
+            questions: Made by `Question`. Read as the answers arrive.
+            timeout_s: Time limit of the whole stream; none by default.
+
+        Returns:
+            An answer for each question, with its id. A question that cannot be answered has an
+            `error` instead of an answer, with all its faults; the others go on.
+        """
+        feed = AsyncRequestFeed(questions, lambda question: question, QUESTIONS_IN_FLIGHT)
+        call = self._engine.AnalyzeBatch(
+            feed.requests(), timeout=timeout_s, metadata=self._metadata
+        )
+        return AsyncResponseStream(call, lambda answer: answer, feed)
 
     async def get_info(self, *, timeout_s: float | None = None) -> engine_pb2.GetInfoResponse:
         """Version, levels, networks, tables and limits of the server."""

@@ -91,7 +91,7 @@ def _source_from_text(text: str) -> common_pb2.PositionSource:
     if match := _GNU_ID.fullmatch(text):
         gnu_id = common_pb2.GnuId(position_id=match[1], match_id=match[2] or "")
         return common_pb2.PositionSource(gnu_id=gnu_id)
-    return common_pb2.PositionSource(xgid=_text(text, "position.xgid"))
+    return common_pb2.PositionSource(xgid=plain_text(text, "position.xgid"))
 
 
 def dice_message(dice: DiceLike | None) -> common_pb2.Dice | None:
@@ -205,7 +205,7 @@ def apply_play(
         position=position_source(position), dice=dice_message(dice), first_turn=first_turn
     )
     if isinstance(play, str):
-        request.notation = _text(play, "notation")
+        request.notation = plain_text(play, "notation")
     else:
         request.steps.SetInParent()
         request.steps.steps.extend(_step(step, index) for index, step in enumerate(play))
@@ -321,7 +321,7 @@ def simulate(
 ) -> simulation_pb2.SimulateRequest:
     """Request of Simulate."""
     return simulation_pb2.SimulateRequest(
-        preset=_text(preset, "preset"),
+        preset=plain_text(preset, "preset"),
         rules=rules,
         match_length=None if match_length is None else _count(match_length, "match_length"),
         count=_count(count, "count"),
@@ -333,7 +333,7 @@ def simulate(
     )
 
 
-def _text(text: str, field: str) -> str:
+def plain_text(text: str, field: str) -> str:
     """`text`, if UTF-8 can say it: half a surrogate pair it cannot."""
     try:
         text.encode()

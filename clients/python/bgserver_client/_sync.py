@@ -18,6 +18,7 @@ from bgserver_client._options import (
     not_ready,
     patience_s,
 )
+from bgserver_client._questions import QUESTIONS_IN_FLIGHT
 from bgserver_client._streams import RequestFeed, ResponseStream
 from bgserver_client.errors import UnavailableError, UnimplementedError, from_grpc
 from bgserver_client.v1 import (
@@ -354,6 +355,28 @@ class Client:
         call = self._engine.EvaluateBatch(feed, timeout=timeout_s, metadata=self._metadata)
         call.add_callback(feed.stop)
         return ResponseStream(call, unpack, feed)
+
+    def analyze_batch(
+        self,
+        questions: Iterable[engine_pb2.AnalyzeBatchRequest],
+        *,
+        timeout_s: float | None = None,
+    ) -> ResponseStream[engine_pb2.AnalyzeBatchResponse]:
+        """Ask many questions of any kind through one stream, in any order of answers.
+
+        Args:
+            questions: Made by `Question`. Read as the answers arrive,
+                by a thread of the gRPC library.
+            timeout_s: Time limit of the whole stream; none by default.
+
+        Returns:
+            An answer for each question, with its id. A question that cannot be answered has an
+            `error` instead of an answer, with all its faults; the others go on.
+        """
+        feed = RequestFeed(questions, lambda question: question, QUESTIONS_IN_FLIGHT)
+        call = self._engine.AnalyzeBatch(feed, timeout=timeout_s, metadata=self._metadata)
+        call.add_callback(feed.stop)
+        return ResponseStream(call, lambda answer: answer, feed)
 
     def get_info(self, *, timeout_s: float | None = None) -> engine_pb2.GetInfoResponse:
         """Version, levels, networks, tables and limits of the server."""

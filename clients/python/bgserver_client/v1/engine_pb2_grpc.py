@@ -65,6 +65,11 @@ class EngineServiceStub:
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchRequest.SerializeToString,
                 response_deserializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchResponse.FromString,
                 _registered_method=True)
+        self.AnalyzeBatch = channel.stream_stream(
+                '/bgserver.v1.EngineService/AnalyzeBatch',
+                request_serializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.SerializeToString,
+                response_deserializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.FromString,
+                _registered_method=True)
         self.GetInfo = channel.unary_unary(
                 '/bgserver.v1.EngineService/GetInfo',
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.GetInfoRequest.SerializeToString,
@@ -119,6 +124,16 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AnalyzeBatch(self, request_iterator, context):
+        """Answers many questions of any kind through one stream. Each request gets one response with its
+        id; responses come in any order. A question that cannot be answered gives an error in its
+        response and the stream goes on. The server reads only so far ahead as it computes, and stops
+        reading while the client does not read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetInfo(self, request, context):
         """Tells version, levels, networks, tables and limits.
         """
@@ -158,6 +173,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.EvaluateBatch,
                     request_deserializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchRequest.FromString,
                     response_serializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchResponse.SerializeToString,
+            ),
+            'AnalyzeBatch': grpc.stream_stream_rpc_method_handler(
+                    servicer.AnalyzeBatch,
+                    request_deserializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.FromString,
+                    response_serializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.SerializeToString,
             ),
             'GetInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.GetInfo,
@@ -328,6 +348,33 @@ class EngineService:
             '/bgserver.v1.EngineService/EvaluateBatch',
             bgserver_dot_v1_dot_engine__pb2.EvaluateBatchRequest.SerializeToString,
             bgserver_dot_v1_dot_engine__pb2.EvaluateBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AnalyzeBatch(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/bgserver.v1.EngineService/AnalyzeBatch',
+            bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.SerializeToString,
+            bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,
