@@ -98,7 +98,7 @@ _REASONS = {
 }
 
 
-class _Run:
+class RandomTable:
     """One table played at random."""
 
     def __init__(self, name: str, seed: int) -> None:
@@ -110,7 +110,7 @@ class _Run:
         self.log = open_table(setup, self.dice, self.now)
         self.state = replay(self.log)
 
-    def play(self, *, illegal: int) -> None:
+    def play(self, *, illegal: int = 0) -> None:
         """Play to the end of the match, or of one or two games.
 
         Args:
@@ -261,7 +261,7 @@ def _check_end(before: TableState, event: ev.GameEnded) -> None:
 def _games(name: str, count: int, *, illegal: int) -> None:
     first = int(os.environ.get("BGSERVER_TEST_SEED", "0"))
     for seed in range(first, first + count):
-        run = _Run(name, seed)
+        run = RandomTable(name, seed)
         try:
             run.play(illegal=illegal)
             run.finish()
