@@ -20,6 +20,7 @@ from google.rpc import (  # type: ignore[import-untyped]  # generated code witho
 from bgserver.engine.errors import (
     AmbiguousPlayError,
     CancelledError,
+    ClusterError,
     DataError,
     DeadlineError,
     EngineError,
@@ -74,6 +75,7 @@ CATALOGUE: dict[type[EngineError], Entry] = {
     WrongMomentError: Entry(grpc.StatusCode.FAILED_PRECONDITION, "WRONG_MOMENT"),
     OverloadedError: Entry(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED"),
     NotReadyError: Entry(grpc.StatusCode.UNAVAILABLE, "NOT_READY"),
+    ClusterError: Entry(grpc.StatusCode.UNAVAILABLE, "CLUSTER"),
     CancelledError: Entry(grpc.StatusCode.CANCELLED, "CANCELLED", "the call was cancelled"),
     DeadlineError: Entry(grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE", "the deadline has passed"),
     DataError: Entry(grpc.StatusCode.INTERNAL, "DATA", "the server's data files are damaged"),
@@ -133,7 +135,7 @@ def entry_of(error: EngineError) -> Entry:
 
 def reason_of(error: EngineError, entry: Entry) -> str:
     """The stable reason that the caller is told."""
-    return error.reason if isinstance(error, WrongMomentError) else entry.reason
+    return error.reason if isinstance(error, WrongMomentError | ClusterError) else entry.reason
 
 
 def _entry_of(error: BaseException) -> Entry | None:
