@@ -235,7 +235,11 @@ def _check(before: TableState, event: ev.Event, state: TableState) -> None:
     assert state.cube_value & (state.cube_value - 1) == 0
     assert state.cube_value <= (cap or 1)
     assert (state.cube_owner is None) or state.cube_value > 1
-    assert game_state(state).on_roll is state.turn
+    seen = game_state(state)
+    assert seen.on_roll is state.turn
+    if state.stage not in {Stage.OPENING, Stage.GAME_OVER, Stage.SESSION_OVER}:
+        assert (seen.to_act,) == to_act(state)
+        assert seen.resignation is state.resignation
     is_final = isinstance(event, (ev.PlayConfirmed, ev.TurnForfeited))
     if is_final and not before.last_answer and before.version % _ORACLE_EVERY == 0:
         _check_play(before, isinstance(event, ev.TurnForfeited))
