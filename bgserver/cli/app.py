@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from bgserver import __version__
-from bgserver.cli import batch, call, engine, rules, serve, simulate, train
+from bgserver.cli import batch, call, engine, match, rules, serve, simulate, train
 from bgserver.cli.problems import INTERRUPTED, report
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ serve.register(app)
 rules.register(app)
 engine.register(app)
 simulate.register(app)
+match.register(app)
 batch.register(app)
 call.register(app)
 app.add_typer(train.app, name="train")

@@ -92,6 +92,15 @@ def serve(
     max_batches: Annotated[
         int | None, _option("--max-batches", "Most batches of questions at once [16].", _LIMITS)
     ] = None,
+    remote_engines: Annotated[
+        list[str] | None,
+        _option(
+            "--remote-engine",
+            "Another server that may play in simulations, host:port, or * for any; may be given "
+            "more than once [none].",
+            _LIMITS,
+        ),
+    ] = None,
     metrics_port: Annotated[
         int | None,
         _option("--metrics-port", "Port for Prometheus; by default there is none.", _LOGGING),
@@ -127,6 +136,7 @@ def serve(
         max_simulations=max_simulations,
         max_simulation_games=max_simulation_games,
         max_batches=max_batches,
+        remote_engines=tuple(remote_engines) if remote_engines else None,
         metrics_port=metrics_port,
         log_level=log_level and log_level.value,
         log_format=log_format and log_format.value,

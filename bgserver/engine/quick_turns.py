@@ -210,7 +210,7 @@ class QuickTurns:
         seat = self._first_seat
         finished = list(self._before)
         plays = self._core.threads.memory.plays
-        for number in range(int(record.count[0])):
+        for number in range(int(record.filled[0])):
             first, second = record.dice[number].tolist()
             dice = Dice(first, second)
             head = self._head_turns

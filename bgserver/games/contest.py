@@ -190,7 +190,9 @@ class _Game:
         self._own_plays = [Tally(), Tally()]
         self._judged_plays = [Tally(), Tally()]
         self._judged_cube = [Tally(), Tally()]
-        self._cube_counts = {kind: [0, 0] for kind in (act.Double, act.Beaver, act.Raccoon)}
+        self._cube_counts: dict[type[act.Action], list[int]] = {
+            kind: [0, 0] for kind in (act.Double, act.Beaver, act.Raccoon)
+        }
 
     @property
     def _state(self) -> TableState:

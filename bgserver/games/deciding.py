@@ -32,11 +32,11 @@ class AskKind(enum.Enum):
     """What is asked."""
 
     CUBE = "cube"
-    """What the seat does with the cube: double or roll, or how it answers. The reply is an action."""
+    """Double or roll, or the answer to what the cube offers. The reply is an action."""
     PLAY = "play"
     """How it plays the roll. The reply is a `Choice`."""
     JUDGE = "judge"
-    """What the judge thinks of a decision. The reply is the loss, None where there was no choice."""
+    """What a decision loses. The reply is the loss, None where there was no choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ def answer(engine: Engine, ask: Ask, player: Contestant) -> Work[Reply]:
     if ask.kind is AskKind.CUBE:
         return (yield from bot_action(engine, ask.table, ask.seat, bot, ask.key))
     first_turn = turn.first_turn(ask.table)
-    state = game_state(ask.table)
-    return (yield from choose_play(engine, state, ask.dice, bot, first_turn=first_turn, key=ask.key))
+    state, dice = game_state(ask.table), ask.dice
+    return (yield from choose_play(engine, state, dice, bot, first_turn=first_turn, key=ask.key))
 
 
 def _answer_randomly(engine: Engine, ask: Ask) -> Reply:

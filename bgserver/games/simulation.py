@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bgserver.engine.levels import Level
-from bgserver.engine.position import Seat
 from bgserver.engine.strength import EXPERT, Strength
 
 if TYPE_CHECKING:
-    from bgserver.engine.position import Dice, Position
     from bgserver.engine.plays import Play
+    from bgserver.engine.position import Dice, Position, Seat
     from bgserver.games.setup import Setup
 
 __all__ = [

@@ -144,7 +144,7 @@ class Standing(NamedTuple):
 class TurnRecord(NamedTuple):
     """The turns of one call; written."""
 
-    count: NDArray[np.int64]
+    filled: NDArray[np.int64]
     """[1]: how many."""
     boards: NDArray[np.int8]
     """[MAX_TURNS, 26]: boards before the roll, seen by the player on turn."""
@@ -169,7 +169,7 @@ def make_standing() -> Standing:
 def make_turn_record() -> TurnRecord:
     """Allocate one record."""
     return TurnRecord(
-        count=np.zeros(1, dtype=np.int64),
+        filled=np.zeros(1, dtype=np.int64),
         boards=np.zeros((MAX_TURNS, 26), dtype=np.int8),
         dice=np.zeros((MAX_TURNS, 2), dtype=np.int64),
         rows=np.zeros(MAX_TURNS, dtype=np.int64),
@@ -212,7 +212,7 @@ def _may_offer(rules: TurnRules, numbers: NDArray[np.int64]) -> bool:
     if rules.holland_seats[seat]:
         first, second = numbers[TURNS], numbers[TURNS + 1]
         played = first + second if rules.holland_total else min(first, second)
-        return played >= rules.holland_rolls
+        return bool(played >= rules.holland_rolls)
     return True
 
 
@@ -246,7 +246,7 @@ def _asks(
     )
     efficiency = cube_efficiency(standing.board)
     waiting, taken, passed, beaver = cube_utilities(standing.chances[0], state, table, efficiency)
-    best = is_double(classify(waiting, taken, passed, beaver))
+    best = bool(is_double(classify(waiting, taken, passed, beaver)))
     if seats.cube_noise[seat] <= 0.0:
         return best
     own_waiting = normalised(waiting, state, table)
@@ -260,7 +260,7 @@ def _asks(
         game[1],
         numbers[TURNS] + numbers[TURNS + 1],
     )
-    return misjudged_offer(standing.board, rules.variant, OFFER_DOUBLE, gain, judge)
+    return bool(misjudged_offer(standing.board, rules.variant, OFFER_DOUBLE, gain, judge))
 
 
 @kernel
@@ -312,9 +312,7 @@ def _choose(
         return choose_play(
             standing.board, (high, low), rules.variant, first_turn, evaluator, cube, memory, choice
         )
-    judge = Misjudgement(
-        seats.play_noise[seat], seats.play_limit[seat], game[0], game[1], turns
-    )
+    judge = Misjudgement(seats.play_noise[seat], seats.play_limit[seat], game[0], game[1], turns)
     row, count, lost = choose_misjudged(
         standing.board,
         (high, low),
@@ -359,8 +357,8 @@ def play_turns(
     """
     memory, choice = memories
     numbers = standing.numbers
-    record.count[0] = 0
-    while record.count[0] < MAX_TURNS:
+    record.filled[0] = 0
+    while record.filled[0] < MAX_TURNS:
         cube_value = numbers[CUBE_VALUE]
         if numbers[DICE] == 0:
             if _may_offer(rules, numbers) and _asks(
@@ -369,13 +367,13 @@ def play_turns(
                 return TURNS_ASKED
             _roll(game, rules, numbers)
         row = _choose(game, rules, seats, standing, evaluator, table, memory, choice)
-        number = record.count[0]
+        number = record.filled[0]
         record.boards[number, :] = standing.board
         record.dice[number, 0] = numbers[DICE]
         record.dice[number, 1] = numbers[DICE + 1]
         record.rows[number] = row
         record.cubes[number] = cube_value
-        record.count[0] = number + 1
+        record.filled[0] = number + 1
         if game_outcome(memory.plays.boards[row], rules.variant) > 0:
             standing.board[:] = memory.plays.boards[row]
             return TURNS_WON
