@@ -251,6 +251,8 @@ class _Played:
         match: simulation_pb2.MatchResult | None,
         advance: Callable[[int, str], None],
     ) -> None:
+        for game in games:
+            game.ClearField("index")  # its number within this stream, of which there may be more
         unit = read_unit(games, match)
         if unit.index >= self.done:
             if self._keeper is not None:

@@ -37,7 +37,8 @@ class MatchState:
 
         Args:
             path: The file.
-            request: What is to be played; without a seed the file's is taken.
+            request: What is to be played; without a seed the file's is put in. A file that is
+                begun says what the request says by then.
             digest: Of the weights and tables of this engine.
 
         Raises:
@@ -57,11 +58,8 @@ class MatchState:
                         self.units.append(self._read(line, number))
                     good += len(line)
         self._good = good
-        self._head = {
-            "format": _FORMAT,
-            "digest": digest,
-            "request": json_format.MessageToDict(request),
-        }
+        self._request = request
+        self._digest = digest
 
     def _check(self, line: bytes, request: simulation_pb2.SimulateRequest, digest: str) -> None:
         """Compare the head with what is asked for."""
@@ -109,9 +107,16 @@ class MatchState:
         file.truncate(self._good)
         file.seek(self._good)
         if self._good == 0:
-            file.write(f"{json.dumps(self._head)}\n")
+            file.write(f"{json.dumps(self._head())}\n")
         self._file = file
         return self
+
+    def _head(self) -> dict[str, Any]:
+        request = simulation_pb2.SimulateRequest()
+        request.CopyFrom(self._request)
+        request.ClearField("first_unit")
+        form = json_format.MessageToDict(request)
+        return {"format": _FORMAT, "digest": self._digest, "request": form}
 
     def __exit__(
         self,
