@@ -131,6 +131,7 @@ def batch(
             started = time.monotonic()
             _answer(answering, settings, questions, target, summary)
     seconds = time.monotonic() - started
+    _tell_refusals(summary)
     if plot is not None:
         draw(summary, plot)
     new = summary.lines - before
@@ -154,6 +155,14 @@ def _require_plot(path: Path) -> None:
         import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
     except ImportError:
         raise input_error(_NEEDS_MATPLOTLIB, field="--plot", reason="EXTRA_MISSING") from None
+
+
+def _tell_refusals(summary: Summary) -> None:
+    """Name the first questions that have no answer."""
+    for figure in summary.refusals:
+        sys.stderr.write(f"line {figure.line}: {figure.message}\n")
+    if (more := summary.errors.total() - len(summary.refusals)) > 0:
+        sys.stderr.write(f"and {more:,} more without an answer\n")
 
 
 def _answer(

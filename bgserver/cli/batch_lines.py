@@ -79,6 +79,8 @@ class UnreadableLineError(InvalidInputError):
 class Figure(NamedTuple):
     """What the summary needs of an answer."""
 
+    line: int
+    """Number of the question."""
     kind: str
     """`evaluate`, `plays`, `cube` or `error`."""
     equity: float | None
@@ -252,7 +254,10 @@ class _Reader:
                 variant = _VARIANTS["long_nardy" if self._is_nardy() else "backgammon"]
                 board = common_pb2.Position(points=value, variant=variant)
                 return common_pb2.PositionSource(position=board)
-            return json_format.ParseDict({form: value}, common_pb2.PositionSource())
+            source = json_format.ParseDict({form: value}, common_pb2.PositionSource())
+            if source.WhichOneof("source") is None:
+                raise ValueError(_NOTHING)
+            return source
         except InvalidInputError as error:
             self._faults.extend(error.faults)
         except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
@@ -342,8 +347,8 @@ def refused(error: UnreadableLineError) -> engine_pb2.AnalyzeBatchResponse:
 def written(number: int, response: engine_pb2.AnalyzeBatchResponse) -> tuple[bytes, Figure]:
     """An answer as a line, with the number of the line that it answers, and its figure."""
     answer = json_format.MessageToDict(response, always_print_fields_with_no_presence=True)
-    line = json.dumps({"line": number, **answer}, ensure_ascii=False)
-    return f"{line}\n".encode(), figure_of(answer)
+    fields = {"line": number, **answer}
+    return f"{json.dumps(fields, ensure_ascii=False)}\n".encode(), figure_of(fields)
 
 
 def figure_of(fields: dict[str, Any]) -> Figure:
@@ -356,15 +361,16 @@ def figure_of(fields: dict[str, Any]) -> Figure:
         LookupError: It is no answer.
         TypeError: The same.
     """
+    line: int = fields["line"]
     if "evaluate" in fields:
-        return Figure("evaluate", fields["evaluate"]["cubefulEquity"], "")
+        return Figure(line, "evaluate", fields["evaluate"]["cubefulEquity"], "")
     if "rankPlays" in fields:
-        return Figure("plays", fields["rankPlays"]["plays"][0]["equity"], "")
+        return Figure(line, "plays", fields["rankPlays"]["plays"][0]["equity"], "")
     if "adviseCube" in fields:
         advice = fields["adviseCube"]
-        return Figure("cube", _best_equity(advice), advice["actionText"])
+        return Figure(line, "cube", _best_equity(advice), advice["actionText"])
     error = fields["error"]
-    return Figure("error", None, error["reason"], error["message"])
+    return Figure(line, "error", None, error["reason"], error["message"])
 
 
 _DOUBLES = frozenset(
@@ -397,5 +403,6 @@ def line_seconds(line: bytes, settings: LineSettings) -> float:
     return _READING_S + expected_s(engine_pb2.AnalyzeBatchRequest(rank_plays=plays))
 
 
+_NOTHING = "expected a position, got null"
 _READING_S = 0.0005
 """What reading a line and writing its answer take."""

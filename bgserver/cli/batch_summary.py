@@ -19,6 +19,7 @@ __all__ = ["Summary", "draw"]
 
 _NAMES = {"evaluate": "evaluations", "plays": "plays", "cube": "cube decisions"}
 _BINS = 60
+_NAMED = 5
 
 
 class Summary:
@@ -31,6 +32,8 @@ class Summary:
         """Cube decisions by the right action."""
         self.equities: dict[str, array[float]] = {kind: array("f") for kind in _NAMES}
         """Equities by the kind of the question."""
+        self.refusals: list[Figure] = []
+        """The first questions without an answer."""
 
     @property
     def lines(self) -> int:
@@ -41,6 +44,8 @@ class Summary:
         """Count an answer."""
         if figure.equity is None:
             self.errors[figure.word] += 1
+            if len(self.refusals) < _NAMED:
+                self.refusals.append(figure)
             return
         self.equities[figure.kind].append(figure.equity)
         if figure.kind == "cube":
