@@ -8,7 +8,7 @@ once. The server maps each class to one gRPC status (`bgserver.server.errors`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +51,10 @@ class InvalidInputError(EngineError, ValueError):
         self.faults: tuple[Fault, ...] = tuple(faults)
         super().__init__("; ".join(f"{fault.field}: {fault.message}" for fault in self.faults))
 
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Fault, ...]]]:
+        # Chunks fail in other processes too.
+        return type(self), (self.faults,)
+
 
 class IllegalPlayError(InvalidInputError):
     """The play is well formed but not legal here."""
@@ -67,6 +71,9 @@ class WrongMomentError(EngineError):
         self.reason = reason
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        return type(self), (self.reason, str(self))
+
 
 class OverloadedError(EngineError):
     """The queue is full; try again after `retry_after_s` seconds."""
@@ -74,6 +81,9 @@ class OverloadedError(EngineError):
     def __init__(self, message: str, retry_after_s: float) -> None:
         self.retry_after_s = retry_after_s
         super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, float]]:
+        return type(self), (str(self), self.retry_after_s)
 
 
 class NotReadyError(EngineError):

@@ -90,7 +90,10 @@ class WorkerPool:
     """Threads that advance jobs; results come back on the event loop."""
 
     def __init__(self, threads: int, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+        self.threads = threads
+        """How many jobs are in work at once."""
+        self.loop = loop
+        """Where results come back."""
         self._lines: tuple[deque[_Job[Any]], ...] = tuple(deque() for _ in Priority)
         self._condition = threading.Condition()
         self._closed = False
@@ -133,7 +136,7 @@ class WorkerPool:
         if self._closed:
             message = "the server is shutting down"
             raise NotReadyError(message)
-        future: asyncio.Future[_T] = self._loop.create_future()
+        future: asyncio.Future[_T] = self.loop.create_future()
         job = _Job(work, priority, deadline, future)
         future.add_done_callback(lambda done: self._drop(job) if done.cancelled() else None)
         self._unfinished += 1
@@ -202,7 +205,7 @@ class WorkerPool:
                 return
             self._delivery_due = True
         try:
-            self._loop.call_soon_threadsafe(self._settle)
+            self.loop.call_soon_threadsafe(self._settle)
         except RuntimeError:
             return  # the loop is closed: nobody waits
 

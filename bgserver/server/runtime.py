@@ -7,11 +7,13 @@ import enum
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import NotReadyError
+from bgserver.server.pool_executor import PoolExecutor
 
 if TYPE_CHECKING:
+    from bgserver.engine.chunks import Executor
     from bgserver.engine.evaluator import Engine
     from bgserver.server.config import ServerConfig
-    from bgserver.server.pool import WorkerPool
+    from bgserver.server.pool import Priority, WorkerPool
 
 __all__ = ["Condition", "Runtime"]
 
@@ -60,6 +62,18 @@ class Runtime:
         self._engine = engine
         if self.condition is Condition.WARMING:
             self.condition = Condition.SERVING
+
+    def executor(self, priority: Priority, deadline: float | None = None) -> Executor:
+        """What does the chunks of one call; to be closed when the call ends.
+
+        Args:
+            priority: Who goes first.
+            deadline: When chunks give up with `DeadlineError`, on the clock of `time.monotonic`.
+
+        Raises:
+            NotReadyError: The engine is not loaded yet.
+        """
+        return PoolExecutor(self.pool, self.engine, priority, deadline)
 
     def require_serving(self) -> None:
         """Raise `NotReadyError` unless calls are answered now."""

@@ -1,0 +1,79 @@
+"""Chunks: long computations cut into parts that any thread, process or machine can do.
+
+A rollout, a batch or an analysis is a list of chunks. Where they are cut depends on the question
+alone, never on who works on it, and whoever asked puts the results together in the order of the
+chunks. So the answer is the same, bit for bit, on one thread, on many and on a cluster, and a
+worker that is lost costs only the chunks that it had.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+    from concurrent.futures import Future
+
+    from bgserver.engine.evaluator import Engine
+    from bgserver.engine.work import Work
+
+__all__ = ["Chunk", "Executor", "results_in_order"]
+
+_R = TypeVar("_R")
+_R_co = TypeVar("_R_co", covariant=True)
+
+
+class Chunk(Protocol[_R_co]):
+    """A part of a computation: a frozen dataclass that can be pickled, and so can its result.
+
+    The result depends on nothing but the fields and the engine's weights and tables.
+    """
+
+    def work(self, engine: Engine) -> Work[_R_co]:
+        """The computation, which yields between pieces of 5 ms at most."""
+        ...
+
+
+class Executor(Protocol):
+    """Does chunks, somewhere."""
+
+    @property
+    def slots(self) -> int:
+        """How many chunks to keep submitted so that no worker waits for more."""
+        ...
+
+    def submit(self, chunk: Chunk[_R]) -> Future[_R]:
+        """Begin with a chunk as soon as a worker is free; may be called on any thread.
+
+        Cancelling the future, also while its chunk is being worked on, drops the work between two
+        pieces. A failure of the chunk is the future's exception.
+
+        Raises:
+            NotReadyError: The executor is closed.
+        """
+        ...
+
+    def close(self) -> None:
+        """Cancel what was submitted and is not done, and let go of what the executor owns."""
+        ...
+
+
+def results_in_order(executor: Executor, chunks: Iterable[Chunk[_R]]) -> Generator[_R, None, None]:
+    """The results of chunks in the order of the chunks, for callers that may block.
+
+    So many chunks are taken ahead as the executor has slots. Closing the generator, or a failure
+    of a chunk, cancels the others.
+    """
+    source = iter(chunks)
+    flight: deque[Future[_R]] = deque()
+    try:
+        while True:
+            while len(flight) < executor.slots and (chunk := next(source, None)) is not None:
+                flight.append(executor.submit(chunk))
+            if not flight:
+                return
+            yield flight.popleft().result()
+    finally:
+        for future in flight:
+            future.cancel()
