@@ -17,6 +17,7 @@ from bgserver.engine.levels import Level
 from bgserver.kernels import evaluate, search
 from bgserver.kernels.choose import make_choice_memory
 from bgserver.kernels.network import N_OUTPUTS, Networks
+from bgserver.kernels.rollout import make_rollout_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bgserver.engine.work import Work
     from bgserver.kernels.choose import ChoiceMemory
     from bgserver.kernels.evaluate import Evaluator
+    from bgserver.kernels.rollout import RolloutMemory
     from bgserver.kernels.search import SearchMemory
 
 __all__ = ["DEPTHS", "MOVE_FILTERS", "MoveFilter", "ThreadMemory", "look_ahead"]
@@ -62,6 +64,8 @@ class ThreadMemory(threading.local):
         """Memory of the search kernels."""
         self.choice: ChoiceMemory = make_choice_memory()
         """Memory of `bgserver.kernels.choose`."""
+        self.rollout: RolloutMemory = make_rollout_memory()
+        """Memory of `bgserver.kernels.rollout`."""
 
 
 def look_ahead(

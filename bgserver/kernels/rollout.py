@@ -80,6 +80,7 @@ __all__ = [
     "Trial",
     "act_on_cube",
     "begin_trial",
+    "finish_trial",
     "make_reply",
     "make_rollout_memory",
     "make_trial",
@@ -119,6 +120,9 @@ DONE = 5
 NUMBER = 6
 """Number of the trial, from 0."""
 _N_NUMBERS = 7
+
+_ENDLESS = 3000
+"""Rolls after which a trial is cut in any case: two sides that can hardly move might never end."""
 
 _SECOND_ROLLS = 36
 # Draw numbers of the permutations, far from those of the dice.
@@ -323,7 +327,7 @@ def turn_cube(trial: Trial, action: int, start: CubeState, table: MatchTable) ->
     trial.numbers[MAY_ACT] = 0
     if action == DOUBLE_PASS:
         utility = passed_utility(trial_state(trial, start), table)
-        _finish(trial, trial.chances, utility)
+        finish_trial(trial, trial.chances, utility)
     elif action == DOUBLE_TAKE:
         trial.numbers[CUBE_VALUE] *= 2
         trial.numbers[CUBE_OWNER] = OPPOSING
@@ -393,7 +397,7 @@ def begin_trial(
 
 
 @kernel
-def _finish(trial: Trial, chances: NDArray[np.float64], utility: float) -> None:
+def finish_trial(trial: Trial, chances: NDArray[np.float64], utility: float) -> None:
     """Write the outcome of a trial from what the player on roll gets."""
     outcome = trial.outcome
     if trial.numbers[SIDE] == 0:
@@ -425,14 +429,15 @@ def stop_if_over(
                     utility = exact_turn(roller, other, state, evaluator.bearoff)
                 else:
                     utility = exact_no_double(roller, other, state, evaluator.bearoff)
-                _finish(trial, trial.chances, utility)
+                finish_trial(trial, trial.chances, utility)
                 return
         else:
             turn_board(trial.board, rules.variant, memory.board)
             if judge_class(memory.board, rules.variant, evaluator) == CLASS_BEAROFF:
-                _finish(trial, trial.chances, equity(trial.chances))
+                finish_trial(trial, trial.chances, equity(trial.chances))
                 return
-    if rules.max_plies > 0 and trial.numbers[PLY] >= rules.max_plies:
+    plies = trial.numbers[PLY]
+    if (rules.max_plies > 0 and plies >= rules.max_plies) or plies >= _ENDLESS:
         if rules.cubeful:
             state = trial_state(trial, start)
             efficiency = cube_efficiency(trial.board)
@@ -442,7 +447,7 @@ def stop_if_over(
                 utility = cubeful_utility(trial.chances, state, table, efficiency)
         else:
             utility = equity(trial.chances)
-        _finish(trial, trial.chances, utility)
+        finish_trial(trial, trial.chances, utility)
 
 
 @kernel
@@ -699,7 +704,7 @@ def make_reply(
             utility = cubeless_utility(memory.reply_chances, trial_state(trial, start), table)
         else:
             utility = equity(memory.reply_chances)
-        _finish(trial, memory.reply_chances, utility)
+        finish_trial(trial, memory.reply_chances, utility)
         return
     turn_board(memory.reply, rules.variant, trial.board)
     flip(memory.reply_chances, trial.chances)
