@@ -103,12 +103,16 @@ class _Trials:
         """Static chances before the first roll."""
         out = np.zeros((1, N_OUTPUTS), dtype=np.float32)
         if self._state.position.is_finished:
-            return out[0].astype(np.float64)
+            return self._wide(out[0])
         core = self._core
         scratch = core.threads.memory.scratch
         evaluate_before_roll(self._board[None], core.code, core.evaluator, scratch, out)
-        chances: NDArray[np.float64] = out[0].astype(np.float64)
-        return chances
+        return self._wide(out[0])
+
+    @staticmethod
+    def _wide(chances: NDArray[np.float32]) -> NDArray[np.float64]:
+        wide: NDArray[np.float64] = chances.astype(np.float64)
+        return wide
 
     def play(self, number: int, out: NDArray[np.float64]) -> Work[None]:
         """Play one trial and write its figures, float64[6], as the player who asks sees them."""

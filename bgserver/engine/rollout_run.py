@@ -37,7 +37,14 @@ if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.rollout_spec import RolloutCandidate, RolloutSpec, StopRules
 
-__all__ = ["RolloutEntry", "RolloutResult", "RolloutRun", "StopReason", "roll_out"]
+__all__ = [
+    "RolloutEntry",
+    "RolloutResult",
+    "RolloutRun",
+    "StopReason",
+    "roll_out",
+    "trials_per_chunk",
+]
 
 _BORDER = 36
 """Trials between two looks at the stop rules."""
@@ -126,9 +133,9 @@ class RolloutRun:
         Raises:
             InvalidInputError: The rules contradict one another, or the state is of another rollout.
         """
-        faults = stop_faults(rules)
-        self._fingerprint = fingerprint(engine, spec)
         size = len(spec.candidates)
+        faults = stop_faults(rules, size)
+        self._fingerprint = fingerprint(engine, spec)
         if state is not None and (
             state.fingerprint != self._fingerprint or len(state.trials) != size
         ):
@@ -140,14 +147,15 @@ class RolloutRun:
         self._rules = rules
         self._cube = cube_state(spec.state)
         self._table = engine.match_table(spec.state)
-        self._sums = RolloutSums(size) if state is None else RolloutSums.from_state(state)
+        self.sums = RolloutSums(size) if state is None else RolloutSums.from_state(state)
+        """The trials so far."""
         self._active = [True] * size if state is None else list(state.active)
         self._issued: deque[RolloutChunk] = deque()
         self._rows: dict[int, NDArray[np.float64]] = {}
         self._per_chunk = trials_per_chunk(spec)
         self.stopped_by: StopReason | None = None
         """Why the rollout has ended; None while it runs."""
-        self._done = max(self._sums.trials, default=0)
+        self._done = max(self.sums.trials, default=0)
         self._check()
 
     @property
@@ -182,7 +190,7 @@ class RolloutRun:
         ):
             return
         if self.stopped_by is None:
-            self._sums.add(
+            self.sums.add(
                 [
                     self._rows.get(index) if active else None
                     for index, active in enumerate(self._active)
@@ -218,7 +226,7 @@ class RolloutRun:
             return
         best = self._best()
         for index in self._running():
-            behind = self._sums.difference(best, index)
+            behind = self.sums.difference(best, index)
             if index != best and behind.mean > deviations * behind.standard_error:
                 self._active[index] = False
 
@@ -234,15 +242,15 @@ class RolloutRun:
         # The answer to a double, then whether to double.
         passed = float(passed_utility(self._cube, self._table))
         answer = min(
-            range(1, len(self._active)), key=lambda index: self._sums.figure(index, UTILITY).mean
+            range(1, len(self._active)), key=lambda index: self.sums.figure(index, UTILITY).mean
         )
-        taken = self._sums.figure(answer, UTILITY)
+        taken = self.sums.figure(answer, UTILITY)
         if abs(taken.mean - passed) <= deviations * taken.standard_error:
             return False
         if taken.mean < passed:
-            gain = self._sums.difference(answer, 0)
+            gain = self.sums.difference(answer, 0)
         else:
-            gain = self._sums.figure(0, UTILITY).scaled(-1.0, passed)
+            gain = self.sums.figure(0, UTILITY).scaled(-1.0, passed)
         return abs(gain.mean) > deviations * gain.standard_error
 
     def _best(self) -> int:
@@ -250,7 +258,7 @@ class RolloutRun:
 
     def _equity(self, index: int) -> Figure:
         """Equity in points of the cube at the time of the question."""
-        figure = self._sums.figure(index, UTILITY)
+        figure = self.sums.figure(index, UTILITY)
         if not self._spec.cubeful:
             return figure
         shift = float(normalised(0.0, self._cube, self._table))
@@ -284,11 +292,11 @@ class RolloutRun:
             trials=self._done,
             most_trials=self._rules.trials,
             stopped_by=self.stopped_by,
-            state=self._sums.state(self._fingerprint, self._active),
+            state=self.sums.state(self._fingerprint, self._active),
         )
 
     def _entry(self, index: int, best: int) -> RolloutEntry:
-        sums, spec = self._sums, self._spec
+        sums, spec = self.sums, self._spec
         behind = sums.difference(best, index).scaled(self._scale())
         chances = None
         if spec.cubeful and spec.state.match is not None:

@@ -121,8 +121,11 @@ class RolloutOptions:
 
 @dataclass(frozen=True, slots=True)
 class StopRules:
-    """When a rollout ends: at the first of these. All but `trials` are looked at after every 36
-    trials, so that what they decide does not depend on who plays the trials."""
+    """When a rollout ends: at the first of these.
+
+    All but `trials` are looked at after every 36 trials, so that what they decide does not depend
+    on who plays the trials.
+    """
 
     trials: int = DEFAULT_TRIALS
     """Most trials of each candidate, at least 1."""
@@ -223,7 +226,9 @@ def play_rollout(
     _refuse(faults)
     require_possible(state)
     require_roll_to_play(state)
-    legal = {play.result.points for play in legal_plays(state.position, dice, first_turn=first_turn)}
+    legal = {
+        play.result.points for play in legal_plays(state.position, dice, first_turn=first_turn)
+    }
     seen: dict[tuple[int, ...], int] = {}
     for index, play in enumerate(plays):
         points = play.result.points
@@ -239,9 +244,7 @@ def play_rollout(
         RolloutCandidate(_after(state, play), may_act=True, asker_on_roll=False, play=play)
         for play in plays
     )
-    return RolloutSpec(
-        RolloutKind.PLAYS, replace(state, dice=None), dice, candidates, options
-    )
+    return RolloutSpec(RolloutKind.PLAYS, replace(state, dice=None), dice, candidates, options)
 
 
 def cube_rollout(state: GameState, options: RolloutOptions) -> RolloutSpec:
@@ -299,9 +302,7 @@ def option_faults(options: RolloutOptions, state: GameState, kind: RolloutKind) 
     return list(_option_faults(options, state, kind))
 
 
-def _option_faults(
-    options: RolloutOptions, state: GameState, kind: RolloutKind
-) -> Iterator[Fault]:
+def _option_faults(options: RolloutOptions, state: GameState, kind: RolloutKind) -> Iterator[Fault]:
     if not 0 <= options.seed < 1 << 32:
         yield Fault("seed", "OUT_OF_RANGE", f"expected 0 to {(1 << 32) - 1}, got {options.seed}")
     if options.cubeful and state.position.variant is Variant.LONG_NARDY:
@@ -349,26 +350,33 @@ def _level_fault(path: str, level: Level) -> Fault:
     return Fault(path, "UNSUPPORTED_LEVEL", f"expected one of {names}, got {level.value}")
 
 
-def stop_faults(rules: StopRules, most: int = MAX_TRIALS) -> list[Fault]:
-    """Everything that is wrong with stop rules; `most` trials are allowed."""
+def stop_faults(rules: StopRules, candidates: int, most: int = MAX_TRIALS) -> list[Fault]:
+    """Everything that is wrong with stop rules.
+
+    Args:
+        rules: The rules.
+        candidates: How many candidates are rolled out.
+        most: Most trials of one candidate.
+    """
     faults: list[Fault] = []
     if not 1 <= rules.trials <= most:
         message = f"expected 1 to {most}, got {rules.trials}"
-        faults.append(Fault("stop.trials", "OUT_OF_RANGE", message))
+        faults.append(Fault("trials", "OUT_OF_RANGE", message))
     if rules.min_trials < 1:
         message = f"expected at least 1, got {rules.min_trials}"
-        faults.append(Fault("stop.min_trials", "OUT_OF_RANGE", message))
+        faults.append(Fault("min_trials", "OUT_OF_RANGE", message))
     elif rules.min_trials > rules.trials:
         message = f"{rules.min_trials} trials at least contradict {rules.trials} at most"
-        faults.append(Fault("stop.min_trials", "MIN_ABOVE_MAX", message))
+        faults.append(Fault("min_trials", "MIN_ABOVE_MAX", message))
     for name, value in (
         ("standard_error", rules.standard_error),
         ("joint_deviations", rules.joint_deviations),
     ):
         if value is not None and not (math.isfinite(value) and value > 0):
-            faults.append(
-                Fault(f"stop.{name}", "NOT_POSITIVE", f"expected more than 0, got {value}")
-            )
+            faults.append(Fault(name, "NOT_POSITIVE", f"expected more than 0, got {value}"))
+    if rules.joint_deviations is not None and candidates < 2:
+        message = "there is only one candidate, so nothing can be ahead of another"
+        faults.append(Fault("joint_deviations", "NOTHING_TO_COMPARE", message))
     return faults
 
 

@@ -192,10 +192,10 @@ class RolloutSums:
         numbers = np.array(state.sums, dtype=np.float64)
         first, second = size * N_SUMS, 2 * size * N_SUMS
         third = second + size * size
-        sums._sums = numbers[:first].reshape(size, N_SUMS)  # noqa: SLF001 -- its own class
-        sums._squares = numbers[first:second].reshape(size, N_SUMS)  # noqa: SLF001
-        sums._differences = numbers[second:third].reshape(size, size)  # noqa: SLF001
-        sums._difference_squares = numbers[third:].reshape(size, size)  # noqa: SLF001
+        sums._sums = numbers[:first].reshape(size, N_SUMS)
+        sums._squares = numbers[first:second].reshape(size, N_SUMS)
+        sums._differences = numbers[second:third].reshape(size, size)
+        sums._difference_squares = numbers[third:].reshape(size, size)
         return sums
 
 
@@ -204,7 +204,8 @@ def _add_rows(total: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
     total[:] = np.add.accumulate(np.vstack((total, rows)), axis=0)[-1]
 
 
-def _figure(total: float, squares: float, count: int) -> Figure:
+def _figure(summed: float, squared: float, count: int) -> Figure:
+    total, squares = float(summed), float(squared)
     if count == 0:
         return Figure(0.0, math.inf)
     mean = total / count

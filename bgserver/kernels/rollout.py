@@ -8,12 +8,6 @@ Luck. Before each roll the best static reply to each of the 21 rolls is found; t
 is what its reply is worth more than the mean of them all. Its mean is zero whatever is then
 played, so taking it off leaves the mean of a trial as it is and takes off most of its variance.
 What is taken off: the five chances, and the utility with cube and score.
-
-Strata. The first two rolls of trials 0..n-1, n = first rolls x 36, are all combinations, each
-once, and so for each block of n trials; within a block every run of `first rolls` trials has every
-first roll once, and every second roll at most once. Rows and columns are mixed by permutations
-that depend on seed and block, so the rolls of any one trial are fair, and the mean of any number of
-trials is unbiased.
 """
 
 from __future__ import annotations
@@ -49,10 +43,10 @@ from bgserver.kernels.cube_exact import (
     exact_pair,
     exact_turn,
 )
-from bgserver.kernels.dice import random_bits, roll
 from bgserver.kernels.evaluate import CLASS_BEAROFF, evaluate_children, judge_class
 from bgserver.kernels.moves import MAX_PLAYS, generate_plays, turn_board
 from bgserver.kernels.network import N_OUTPUTS, equity, flip, game_outcome, write_outcome
+from bgserver.kernels.rollout_dice import ALL_ROLLS, roll_number, trial_roll
 from bgserver.kernels.scout import begin_scouting, choose_promising
 from bgserver.kernels.search import (
     HIGH,
@@ -85,7 +79,6 @@ __all__ = [
     "make_rollout_memory",
     "make_trial",
     "play_turns",
-    "rolls_of_trial",
     "stop_if_over",
     "trial_state",
     "turn_cube",
@@ -123,15 +116,6 @@ _N_NUMBERS = 7
 
 _ENDLESS = 3000
 """Rolls after which a trial is cut in any case: two sides that can hardly move might never end."""
-
-_SECOND_ROLLS = 36
-# Draw numbers of the permutations, far from those of the dice.
-_ROW_DRAW = 1 << 40
-_COLUMN_DRAW = _ROW_DRAW + (1 << 10)
-_SECOND_DRAW = _ROW_DRAW + (1 << 11)
-_RUN_DRAW = _ROW_DRAW + (1 << 12)
-_RUN_STRIDE = 64
-_HALF = np.uint64(32)
 
 
 class RolloutRules(NamedTuple):
@@ -214,84 +198,8 @@ def make_rollout_memory() -> RolloutMemory:
         mean=np.zeros(N_FIGURES, dtype=np.float64),
         reply=np.zeros(26, dtype=np.int8),
         reply_chances=np.zeros(N_OUTPUTS, dtype=np.float64),
-        items=np.zeros(_SECOND_ROLLS, dtype=np.int64),
+        items=np.zeros(ALL_ROLLS, dtype=np.int64),
     )
-
-
-# --- dice ------------------------------------------------------------------------------------
-
-
-@kernel
-def _permuted(
-    index: int, size: int, seed: int, block: int, draw: int, items: NDArray[np.int64]
-) -> int:
-    """Where a random permutation of 0..size-1 sends `index`.
-
-    Args:
-        index: 0..size-1.
-        size: At most 36.
-        seed: Seed of the rollout.
-        block: Block of trials.
-        draw: First draw number of this permutation.
-        items: int64[36], scratch.
-    """
-    for place in range(size):
-        items[place] = place
-    for place in range(size - 1, 0, -1):
-        bits = random_bits(seed, block, draw + place)
-        other = int(np.int64(((bits >> _HALF) * np.uint64(place + 1)) >> _HALF))
-        items[place], items[other] = items[other], items[place]
-    return items[index]
-
-
-@kernel
-def rolls_of_trial(
-    seed: int, number: int, first_rolls: int, items: NDArray[np.int64]
-) -> tuple[int, int]:
-    """Strata of the first two rolls of a trial: indexes 0..first_rolls-1 and 0..35.
-
-    Args:
-        seed: Seed of the rollout.
-        number: Number of the trial.
-        first_rolls: 36 or 30.
-        items: int64[36], scratch.
-    """
-    size = first_rolls * _SECOND_ROLLS
-    block = number // size
-    run = (number % size) // first_rolls
-    first = _permuted(
-        number % first_rolls, first_rolls, seed, block, _RUN_DRAW + _RUN_STRIDE * run, items
-    )
-    # A Latin square with its rows, columns and symbols mixed.
-    row = _permuted(first, _SECOND_ROLLS, seed, block, _ROW_DRAW, items)
-    column = _permuted(run, _SECOND_ROLLS, seed, block, _COLUMN_DRAW, items)
-    second = (row + column) % _SECOND_ROLLS
-    return first, _permuted(second, _SECOND_ROLLS, seed, block, _SECOND_DRAW, items)
-
-
-@kernel
-def _trial_roll(
-    rules: RolloutRules, number: int, ply: int, items: NDArray[np.int64]
-) -> tuple[int, int]:
-    """Dice of one roll of a trial."""
-    if ply > 1:
-        return roll(rules.seed, number, ply)
-    first, second = rolls_of_trial(rules.seed, number, rules.first_rolls, items)
-    if ply == 1:
-        return second // 6 + 1, second % 6 + 1
-    if rules.first_rolls == _SECOND_ROLLS:
-        return first // 6 + 1, first % 6 + 1
-    # 30 rolls without doubles: the second number skips the first one.
-    high = first // 5 + 1
-    low = first % 5 + 1
-    return high, low + 1 if low >= high else low
-
-
-@kernel
-def _roll_number(die_a: int, die_b: int) -> int:
-    """Index of a roll among the 21."""
-    high = max(die_a, die_b)
-    return high * (high - 1) // 2 + min(die_a, die_b) - 1
 
 
 # --- cube ------------------------------------------------------------------------------------
@@ -529,7 +437,7 @@ def _gather(
     evaluator: Evaluator,
     search: SearchMemory,
 ) -> int:
-    """Put the promising replies to a roll into `search.promising`, from row `at` on; return how many.
+    """Put the promising replies to a roll into `search.promising`; return how many.
 
     The best estimates come first, so a narrower choice is the beginning of a wider one.
 
@@ -617,8 +525,14 @@ def weigh_roll(
         The dice.
     """
     variant = rules.variant
-    dice = _trial_roll(rules, trial.numbers[NUMBER], trial.numbers[PLY], memory.items)
-    rolled = _roll_number(dice[0], dice[1])
+    dice = trial_roll(
+        rules.seed,
+        trial.numbers[NUMBER],
+        trial.numbers[PLY],
+        rules.first_rolls,
+        memory.items,
+    )
+    rolled = roll_number(dice[0], dice[1])
     state = trial_state(trial, start)
     turn_board(trial.board, variant, memory.board)
     if judge_class(memory.board, variant, evaluator) == CLASS_BEAROFF:
@@ -663,7 +577,7 @@ def weigh_roll(
 @kernel
 def _add_luck(trial: Trial, rolled: int, rules: RolloutRules, memory: RolloutMemory) -> None:
     """Add the luck of a roll, seen by the player who began."""
-    no_doubles = trial.numbers[PLY] == 0 and rules.first_rolls != _SECOND_ROLLS
+    no_doubles = trial.numbers[PLY] == 0 and rules.first_rolls != ALL_ROLLS
     mean = memory.mean
     mean[:] = 0.0
     for number in range(N_ROLLS):
@@ -671,7 +585,7 @@ def _add_luck(trial: Trial, rolled: int, rules: RolloutRules, memory: RolloutMem
             continue
         for index in range(N_FIGURES):
             mean[index] += WAYS[number] * memory.figures[number, index]
-    mean /= rules.first_rolls if no_doubles else _SECOND_ROLLS
+    mean /= rules.first_rolls if no_doubles else ALL_ROLLS
     luck = trial.luck
     lucky = memory.figures[rolled]
     if trial.numbers[SIDE] == 0:

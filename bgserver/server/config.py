@@ -39,6 +39,14 @@ class ServerConfig(BaseSettings):
     """Most simulations at once."""
     max_simulation_games: int = Field(default=10_000_000, ge=1)
     """Most games (or matches) of one simulation."""
+    max_rollouts: int = Field(default=16, ge=1)
+    """Most rollouts at once."""
+    max_rollouts_per_client: int = Field(default=8, ge=1)
+    """Most rollouts of one client at once: of one token, or without tokens of one address."""
+    max_rollout_trials: int = Field(default=10_000_000, ge=1, le=100_000_000)
+    """Most trials of one candidate of a rollout."""
+    max_rollout_plays: int = Field(default=32, ge=1, le=64)
+    """Most plays of one rollout."""
     auth_tokens: tuple[SecretStr, ...] = ()
     """Accepted bearer tokens (in the environment a JSON list). With none here and in the file
     nobody has to authenticate; health and reflection never ask."""

@@ -21,6 +21,12 @@ from bgserver_client._requests import (
     player,
     start_position,
 )
+from bgserver_client._rollouts import (
+    RolloutArguments,
+    RolloutKindLike,
+    RolloutKindName,
+    RolloutLevelsLike,
+)
 from bgserver_client._streams import AsyncResponseStream, ResponseStream
 from bgserver_client._sync import Client
 from bgserver_client.errors import (
@@ -60,6 +66,10 @@ __all__ = [
     "PositionLike",
     "ResourceExhaustedError",
     "ResponseStream",
+    "RolloutArguments",
+    "RolloutKindLike",
+    "RolloutKindName",
+    "RolloutLevelsLike",
     "RpcError",
     "StepLike",
     "StrengthName",

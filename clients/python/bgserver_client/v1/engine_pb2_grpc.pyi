@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 from bgserver_client.v1 import engine_pb2 as _engine_pb2
+from bgserver_client.v1 import rollout_pb2 as _rollout_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1
@@ -47,6 +48,10 @@ class EngineServiceStub:
     """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
     one response, in order.
     """
+    Rollout: _grpc.UnaryStreamMultiCallable[_rollout_pb2.RolloutRequest, _rollout_pb2.RolloutResponse]
+    """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
+    result. Ending the call stops the computation.
+    """
     GetInfo: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetInfoRequest, _engine_pb2.GetInfoResponse]
     """Tells version, levels, networks, tables and limits."""
 
@@ -68,6 +73,10 @@ class EngineServiceAsyncStub(EngineServiceStub):
     EvaluateBatch: _aio.StreamStreamMultiCallable[_engine_pb2.EvaluateBatchRequest, _engine_pb2.EvaluateBatchResponse]  # type: ignore[assignment]
     """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
     one response, in order.
+    """
+    Rollout: _aio.UnaryStreamMultiCallable[_rollout_pb2.RolloutRequest, _rollout_pb2.RolloutResponse]  # type: ignore[assignment]
+    """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
+    result. Ending the call stops the computation.
     """
     GetInfo: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetInfoRequest, _engine_pb2.GetInfoResponse]  # type: ignore[assignment]
     """Tells version, levels, networks, tables and limits."""
@@ -123,6 +132,16 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_engine_pb2.EvaluateBatchResponse], _abc.AsyncIterator[_engine_pb2.EvaluateBatchResponse]]:
         """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
         one response, in order.
+        """
+
+    @_abc_1.abstractmethod
+    def Rollout(
+        self,
+        request: _rollout_pb2.RolloutRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_rollout_pb2.RolloutResponse], _abc.AsyncIterator[_rollout_pb2.RolloutResponse]]:
+        """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
+        result. Ending the call stops the computation.
         """
 
     @_abc_1.abstractmethod
