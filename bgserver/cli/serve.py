@@ -89,6 +89,9 @@ def serve(
         int | None,
         _option("--max-simulation-games", "Most games of one simulation [10000000].", _LIMITS),
     ] = None,
+    max_batches: Annotated[
+        int | None, _option("--max-batches", "Most batches of questions at once [16].", _LIMITS)
+    ] = None,
     metrics_port: Annotated[
         int | None,
         _option("--metrics-port", "Port for Prometheus; by default there is none.", _LOGGING),
@@ -123,6 +126,7 @@ def serve(
         max_batch_positions=max_batch_positions,
         max_simulations=max_simulations,
         max_simulation_games=max_simulation_games,
+        max_batches=max_batches,
         metrics_port=metrics_port,
         log_level=log_level and log_level.value,
         log_format=log_format and log_format.value,

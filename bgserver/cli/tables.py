@@ -255,6 +255,7 @@ def info_table(info: engine_pb2.GetInfoResponse) -> list[Table]:
         [
             ("Version", info.version),
             ("Levels", ", ".join(map(_level, info.levels))),
+            ("Digest of weights and tables", info.digest),
             ("Threads", str(info.threads)),
             ("Match equity table", info.match_equity_table),
             ("Largest message", f"{info.limits.max_message_bytes:,} bytes"),
@@ -262,6 +263,7 @@ def info_table(info: engine_pb2.GetInfoResponse) -> list[Table]:
             ("Most positions a batch", f"{info.limits.max_batch_positions:,}"),
             ("Most simulations at once", f"{info.limits.max_simulations:,}"),
             ("Most games a simulation", f"{info.limits.max_simulation_games:,}"),
+            ("Most batches at once", f"{info.limits.max_batches:,}"),
         ]
     )
     networks = _table("Network", "Game", "Version", "Loaded", "Description",

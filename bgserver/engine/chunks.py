@@ -43,6 +43,14 @@ class Executor(Protocol):
         """How many chunks to keep submitted so that no worker waits for more."""
         ...
 
+    @property
+    def grain_s(self) -> float:
+        """Seconds that a chunk should take at least, so that handing it over costs little.
+
+        For work that may be cut anywhere; where the cuts change the result they are fixed.
+        """
+        ...
+
     def submit(self, chunk: Chunk[_R]) -> Future[_R]:
         """Begin with a chunk as soon as a worker is free; may be called on any thread.
 

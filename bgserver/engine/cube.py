@@ -171,11 +171,11 @@ def advise_cube(
     take = passed = beaver = answer = response = None
     action = CubeAction.NOT_ALLOWED
     if possible:
-        take = question.utility(after) if utilities is None else utilities.double_take
+        found = None if utilities is None else utilities.double_take
+        take = question.utility(after) if found is None else found
         passed = kernels.passed_utility(cube, question.table)
         if cube_actions.beaver_allowed(cube):
-            static = None if utilities is None else utilities.double_beaver
-            beaver, answer = _beavered(question, static)
+            beaver, answer = _beavered(question, utilities)
         action, response = _best_actions(question, no_double, take, passed, beaver)
         if is_dead and action.doubles:
             action = CubeAction.NO_DOUBLE_TAKE
@@ -350,14 +350,17 @@ def _best_actions(
     return _ACTIONS[code], response
 
 
-def _beavered(question: _Question, play_on: float | None) -> tuple[float, BeaverAnswer]:
+def _beavered(question: _Question, utilities: CubeUtilities | None) -> tuple[float, BeaverAnswer]:
     """What a beaver leaves the doubler with, and how he answers it best."""
     beavered = kernels.doubled(kernels.doubled(question.state))
+    play_on = raccoon = None
+    if utilities is not None:
+        play_on, raccoon = utilities.double_beaver, utilities.raccoon
     if play_on is None:
         play_on = question.utility(beavered)
     drop = -2.0 * question.state.value if question.beaver_may_be_dropped else None
-    raccoon = _raccooned(question, beavered) if question.raccoons else None
-    return _best_answer(play_on, drop, raccoon)
+    after = _raccooned(question, beavered, raccoon) if question.raccoons else None
+    return _best_answer(play_on, drop, after)
 
 
 def _best_answer(
@@ -371,12 +374,21 @@ def _best_answer(
     return best, answer
 
 
-def _raccooned(question: _Question, beavered: CubeState) -> float | None:
-    """What the doubler gets from a raccoon when the beaverer answers best; None above the cap."""
+def _raccooned(
+    question: _Question, beavered: CubeState, play_on: float | None = None
+) -> float | None:
+    """What the doubler gets from a raccoon when the beaverer answers best; None above the cap.
+
+    Args:
+        question: The decision.
+        beavered: The state after the beaver.
+        play_on: What the raccoon is worth if it is played on; None for the static value.
+    """
     if 2 * beavered.value > beavered.cap:
         return None
     owner = _raccoon_side(question.raccoon_owner)
-    play_on = question.utility(beavered._replace(value=2 * beavered.value, owner=owner))
+    if play_on is None:
+        play_on = question.utility(beavered._replace(value=2 * beavered.value, owner=owner))
     # The beaverer may drop at the value before the raccoon (4.21).
     if question.beaver_may_be_dropped:
         return min(play_on, float(beavered.value))

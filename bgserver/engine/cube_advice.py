@@ -86,10 +86,13 @@ class CubeUtilities:
 
     no_double: float
     """The cube stays."""
-    double_take: float
-    """The cube is turned and the opponent owns it at twice the value."""
+    double_take: float | None
+    """The cube is turned and the opponent owns it at twice the value; None where that is not
+    possible."""
     double_beaver: float | None = None
     """The opponent owns it at four times the value; None for the static value."""
+    raccoon: float | None = None
+    """The cube shows eight times the value; None for the static value."""
 
 
 @dataclass(frozen=True, slots=True)

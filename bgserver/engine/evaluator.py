@@ -12,11 +12,17 @@ import numpy as np
 
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
 from bgserver.engine.cube import CubeUtilities, advise_cube
+from bgserver.engine.cube_plan import plan_cube, utility_of_turn
 from bgserver.engine.cube_rules import cube_state, require_possible
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit, deepen_in_time
-from bgserver.engine.lookahead import DEPTHS, ThreadMemory, look_ahead
+from bgserver.engine.lookahead import (
+    DEPTHS,
+    ThreadMemory,
+    look_ahead,
+    look_ahead_with_cube,
+)
 from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
 from bgserver.engine.moments import require_playing, require_roll_to_play
 from bgserver.engine.player import Player
@@ -45,10 +51,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bgserver.engine.cube_advice import CubeAdvice
+    from bgserver.engine.cube_rules import RaccoonOwner
     from bgserver.engine.limit import Limit
     from bgserver.engine.ranking import RankedPlay
     from bgserver.engine.work import Work
-    from bgserver.kernels.cube import MatchTable
+    from bgserver.kernels.cube import CubeState, MatchTable
 
 __all__ = ["Engine", "Evaluation", "GameCore", "NetworkInfo"]
 
@@ -209,7 +216,10 @@ class Engine:
         game = self._cores[variant]
         board = board_array(state.position)
         out = np.zeros(N_OUTPUTS, dtype=np.float64)
+        search.look_one_roll(board, game.code, game.evaluator, game.threads.memory, out)
         search.look_two_rolls(board, game.code, game.evaluator, game.threads.memory, out)
+        if variant is Variant.BACKGAMMON:
+            run(self.evaluate(state, Level.LOOKAHEAD_2))
 
     def core(self, variant: Variant) -> GameCore:
         """Networks, tables and kernel memory of one game."""
@@ -267,23 +277,39 @@ class Engine:
             InvalidInputError: The limit is a level that is not one of `levels`.
             WrongMomentError: See `bgserver.engine.moments`.
         """
+        judgement = yield from self._judge(state, limit)
+        return self._evaluation(state, judgement)
+
+    def _judge(
+        self, state: GameState, limit: Limit, raccoon_owner: RaccoonOwner | None = None
+    ) -> Work[_Judgement]:
+        """Look at a position before the roll as far as the limit goes."""
         depth = self._depth(limit)
         require_possible(state)
         require_playing(state)
         game = self._cores[state.position.variant]
         before = board_array(state.position.turned())
-        judgement = _Judgement(game, before)
+        cube = None
+        if state.position.variant is Variant.BACKGAMMON:
+            cube = _CubeQuestion(cube_state(state), self.match_table(state), raccoon_owner)
+        judgement = _Judgement(game, before, cube)
         if isinstance(limit, TimeLimit):
             yield from judgement.look(0)
             yield from deepen_in_time(judgement, limit)
         else:
             yield from judgement.look(depth)
+        return judgement
+
+    def _evaluation(self, state: GameState, judgement: _Judgement) -> Evaluation:
+        """What a judgement says."""
+        game = self._cores[state.position.variant]
         value = judgement.value
         # The player who has just moved is the opponent.
         chances = np.array([1.0 - value[0], value[3], value[4], value[1], value[2]])
+        before = board_array(state.position.turned())
         judge = evaluate.judge_class(before, game.code, game.evaluator)
         judged_by = (*CLASS_NAMES[game.code], "bearoff", "finished")[judge]
-        equity, mwc = self._cubeful(chances, state)
+        equity, mwc = self._cubeful(chances, state, judgement.utilities)
         return Evaluation(
             tuple(chances.tolist()),
             _equity(chances),
@@ -345,11 +371,23 @@ class Engine:
         if state.position.variant is Variant.LONG_NARDY:
             message = "long nardy is played without a cube"
             raise InvalidInputError([Fault("position.variant", "NO_CUBE_IN_LONG_NARDY", message)])
-        evaluation = yield from self.evaluate(state, limit)
-        advice = advise_cube(
-            evaluation.probabilities, state, met=self.met, utilities=self.exact_cube(state)
-        )
+        judgement = yield from self._judge(state, limit)
+        evaluation = self._evaluation(state, judgement)
+        utilities = self.exact_cube(state) or judgement.utilities
+        advice = advise_cube(evaluation.probabilities, state, met=self.met, utilities=utilities)
         return advice, evaluation
+
+    def cube_utilities(self, state: GameState, level: Level) -> Work[CubeUtilities]:
+        """What the player on roll can get from the cube at a level that looks ahead.
+
+        Args:
+            state: The state before the roll; a possible one of a running game.
+            level: One of `levels` beyond the static one.
+        """
+        judgement = yield from self._judge(state, level)
+        if judgement.utilities is None:
+            raise AssertionError(_NOT_AHEAD)
+        return judgement.utilities
 
     def evaluate_batch(
         self, points: NDArray[np.int8], variant: Variant, level: Level
@@ -401,9 +439,15 @@ class Engine:
         return DEPTHS[limit]
 
     def _cubeful(
-        self, chances: NDArray[np.float64], state: GameState
+        self, chances: NDArray[np.float64], state: GameState, found: CubeUtilities | None
     ) -> tuple[float, float | None]:
-        """Equity with cube and score of the player on roll, and match winning chances."""
+        """Equity with cube and score of the player on roll, and match winning chances.
+
+        Args:
+            chances: His five chances.
+            state: The state before the roll.
+            found: What a look-ahead has found.
+        """
         if state.position.variant is Variant.LONG_NARDY:
             return _equity(chances), None
         cube, table = cube_state(state), self.match_table(state)
@@ -411,6 +455,8 @@ class Engine:
         roller, opponent = exact_pair(board, cube, self._bearoff.tables)
         if roller > 0:
             utility = float(exact_turn(roller, opponent, cube, self._bearoff.tables))
+        elif found is not None:
+            utility = utility_of_turn(found, cube, table)
         else:
             efficiency = cube_kernels.cube_efficiency(board)
             utility = float(turn_utility(chances, cube, table, efficiency))
@@ -438,26 +484,57 @@ class Engine:
         return self.met.extended(state.match.length).table
 
 
+@dataclass(frozen=True, slots=True)
+class _CubeQuestion:
+    """The cube of a position that is judged."""
+
+    state: CubeState
+    table: MatchTable
+    raccoon_owner: RaccoonOwner | None
+
+
 class _Judgement:
-    """The chances after a play on the way from level to level; a `Question`."""
+    """What a position before the roll is worth on the way from level to level; a `Question`."""
 
     deepest = max(DEPTHS.values())
 
-    def __init__(self, core: GameCore, board: NDArray[np.int8]) -> None:
+    def __init__(self, core: GameCore, board: NDArray[np.int8], cube: _CubeQuestion | None) -> None:
+        """Nothing is judged yet.
+
+        Args:
+            core: What the game is judged with.
+            board: int8[26]: the position seen by the player who is not on roll.
+            cube: Cube and score; None in Long Nardy.
+        """
         self._core = core
         self._board = board
+        self._cube = cube
         self.depth = 0
         self.value = np.zeros(N_OUTPUTS, dtype=np.float64)
+        """Chances of the player who is not on roll."""
+        self.utilities: CubeUtilities | None = None
+        """What the player on roll can get from the cube; None at the static level."""
 
     def boards(self, depth: int) -> int:  # noqa: ARG002 -- one at every depth
         return 1
 
     def look(self, depth: int) -> Work[None]:
-        core = self._core
-        self.value = yield from look_ahead(
-            self._board, depth, core.code, core.evaluator, core.threads
-        )
-        self.depth = depth
+        core, cube = self._core, self._cube
+        utilities = None
+        if cube is None or depth == 0:
+            value = yield from look_ahead(
+                self._board, depth, core.code, core.evaluator, core.threads
+            )
+        else:
+            search = plan_cube(cube.state, cube.table, depth, raccoon_owner=cube.raccoon_owner)
+            value, values = yield from look_ahead_with_cube(
+                self._board, depth, search, core.evaluator, core.threads
+            )
+            utilities = search.utilities(values)
+        self.value, self.utilities, self.depth = value, utilities, depth
+
+
+_NOT_AHEAD = "a level that does not look ahead"
 
 
 def _equity(chances: NDArray[np.float64]) -> float:

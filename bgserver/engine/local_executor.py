@@ -47,6 +47,11 @@ class LocalExecutor:
             thread.start()
 
     @property
+    def grain_s(self) -> float:
+        """Seconds that a chunk should take at least."""
+        return 0.005
+
+    @property
     def slots(self) -> int:
         """How many chunks to keep submitted."""
         return _AHEAD_PER_THREAD * len(self._threads)

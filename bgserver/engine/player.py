@@ -176,12 +176,16 @@ class Player:
     def _cube_values(self, state: GameState) -> Work[_CubeValues]:
         """What the doubler can get."""
         cube, table = cube_state(state), self._engine.match_table(state)
-        exact = self._engine.exact_cube(state)
-        if exact is not None and exact.double_beaver is not None:
-            beavers = cube_actions.beaver_allowed(cube) and exact.double_beaver < exact.double_take
-            take = exact.double_beaver if beavers else exact.double_take
-            return _CubeValues(exact.no_double, take, passed_utility(cube, table), beavers)
-        chances = yield from self._chances(state)
+        found = self._engine.exact_cube(state)
+        if found is None and self._level is not Level.STATIC:
+            found = yield from self._engine.cube_utilities(state, self._level)
+        if found is not None and found.double_take is not None:
+            beaver = found.double_beaver
+            beavers = cube_actions.beaver_allowed(cube)
+            beavers = beavers and beaver is not None and beaver < found.double_take
+            take = beaver if beavers and beaver is not None else found.double_take
+            return _CubeValues(found.no_double, take, passed_utility(cube, table), beavers)
+        chances = self._static_chances(state)
         efficiency = cube_efficiency(board_array(state.position))
         return _CubeValues(*cube_actions.cube_utilities(chances, cube, table, efficiency))
 
@@ -243,11 +247,8 @@ class Player:
         value = int(game_outcome(board_array(chosen.play.result), code))
         return Choice(chosen.play, value, loss)
 
-    def _chances(self, state: GameState) -> Work[NDArray[np.float32]]:
-        """Five chances of the player on roll before the roll."""
-        if self._level is not Level.STATIC:
-            evaluation = yield from self._engine.evaluate(state, self._level)
-            return np.array(evaluation.probabilities, dtype=np.float32)
+    def _static_chances(self, state: GameState) -> NDArray[np.float32]:
+        """Five chances of the player on roll before the roll, without looking ahead."""
         core = self._engine.core(state.position.variant)
         memory = core.threads.memory
         out = np.zeros((1, N_OUTPUTS), dtype=np.float32)

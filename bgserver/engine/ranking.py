@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bgserver.engine.cube_plan import plan_cube, utility_of_turn
 from bgserver.engine.cube_rules import cube_state
-from bgserver.engine.lookahead import DEPTHS, MOVE_FILTERS, look_ahead
+from bgserver.engine.lookahead import (
+    DEPTHS,
+    MOVE_FILTERS,
+    look_ahead,
+    look_ahead_with_cube,
+)
 from bgserver.engine.plays import board_array, legal_plays
 from bgserver.engine.position import Variant
 from bgserver.kernels import search
+from bgserver.kernels.cube import normalised, turned
 from bgserver.kernels.network import N_OUTPUTS
 from bgserver.kernels.worth import worth_of_plays
 
@@ -85,7 +92,7 @@ class Ranking:
         self._core = core
         self._state = state
         self._table = table
-        self._cubeless = cubeless
+        self._is_cubeless = cubeless or state.position.variant is Variant.LONG_NARDY
         self._plays = legal_plays(state.position, dice, first_turn=first_turn)
         memory = core.threads.memory
         search.best_static(
@@ -121,13 +128,27 @@ class Ranking:
         chosen = self._chosen(depth)
         core = self._core
         values = np.zeros((len(chosen), N_OUTPUTS), dtype=np.float64)
-        for number, row in enumerate(chosen):
-            values[number] = yield from look_ahead(
-                self._boards[row], depth, core.code, core.evaluator, core.threads
-            )
-            yield
+        if self._is_cubeless:
+            for number, row in enumerate(chosen):
+                values[number] = yield from look_ahead(
+                    self._boards[row], depth, core.code, core.evaluator, core.threads
+                )
+                yield
+            worth = self._worth_of(self._boards[chosen], values)
+        else:
+            worth = np.zeros((len(chosen), 2), dtype=np.float64)
+            cube, table = cube_state(self._state), self._table
+            theirs = turned(cube)
+            states = plan_cube(theirs, table, depth)
+            for number, row in enumerate(chosen):
+                values[number], found = yield from look_ahead_with_cube(
+                    self._boards[row], depth, states, core.evaluator, core.threads
+                )
+                yield
+                utility = -utility_of_turn(states.utilities(found), theirs, table)
+                worth[number] = normalised(utility, cube, table), utility
         self._values[chosen] = values
-        self._worth[chosen] = self._worth_of(self._boards[chosen], values)
+        self._worth[chosen] = worth
         for row in chosen:
             self._reached[row] = depth
         others = [row for row in self._order if row not in chosen]
@@ -136,8 +157,7 @@ class Ranking:
     def plays(self) -> list[RankedPlay]:
         """The plays, best first; plays of a deeper level come first."""
         # Long Nardy is played for points whatever the score.
-        is_nardy = self._state.position.variant is Variant.LONG_NARDY
-        has_chances = self._state.match is not None and not self._cubeless and not is_nardy
+        has_chances = self._state.match is not None and not self._is_cubeless
         top = float(self._worth[self._order[0], 0])
         return [
             RankedPlay(
@@ -164,7 +184,7 @@ class Ranking:
     ) -> NDArray[np.float64]:
         """Equity and utility of the mover after each play, float64[n, 2]."""
         worth = np.zeros((len(boards), 2), dtype=np.float64)
-        if self._cubeless or self._state.position.variant is Variant.LONG_NARDY:
+        if self._is_cubeless:
             worth[:, 0] = values @ EQUITY_WEIGHTS - 1.0
             return worth
         worth_of_plays(

@@ -19,6 +19,7 @@ from bgserver.engine.plays import board_array, position_of_board
 from bgserver.engine.position import Cube, CubeOwner, Dice, GameState, MatchScore, Variant
 from bgserver.engine.ranking import EQUITY_WEIGHTS
 from bgserver.kernels import rollout as kernels
+from bgserver.kernels import rollout_trial as trials
 from bgserver.kernels.cube import CENTERED, OPPOSING, OWNED, cubeless_utility, may_double
 from bgserver.kernels.cube_actions import DOUBLE_BEAVER, DOUBLE_PASS, DOUBLE_TAKE
 from bgserver.kernels.evaluate import evaluate_before_roll, evaluate_board
@@ -64,10 +65,10 @@ class RolloutChunk:
             float64[count, 6]: five chances of the player who asks, and his utility (without cube
             the equity), of each trial.
         """
-        trials = _Trials(engine, self.spec, self.candidate)
-        figures = np.zeros((self.count, kernels.N_FIGURES), dtype=np.float64)
+        player = _Trials(engine, self.spec, self.candidate)
+        figures = np.zeros((self.count, trials.N_FIGURES), dtype=np.float64)
         for row in range(self.count):
-            yield from trials.play(self.first_trial + row, figures[row])
+            yield from player.play(self.first_trial + row, figures[row])
         return figures
 
 
@@ -86,7 +87,7 @@ class _Trials:
         self._start = cube_state(state)
         self._table = engine.match_table(state)
         is_cut_statically = options.truncate_level is Level.STATIC
-        self._rules = kernels.RolloutRules(
+        self._rules = trials.RolloutRules(
             variant=self._core.code,
             seed=options.seed,
             cubeful=spec.cubeful,
@@ -96,7 +97,7 @@ class _Trials:
             first_rolls=30 if options.opening else 36,
         )
         self._cut = None if is_cut_statically else options.truncate_plies
-        self._trial = kernels.make_trial()
+        self._trial = trials.make_trial()
         self._chances = self._static_chances()
 
     def _static_chances(self) -> NDArray[np.float64]:
@@ -120,10 +121,10 @@ class _Trials:
         if self._state.position.is_finished:
             self._finished(out)
             return
-        kernels.begin_trial(
+        trials.begin_trial(
             trial, number, self._board, self._chances, self._start, self._candidate.may_act
         )
-        while not trial.numbers[kernels.DONE]:
+        while not trial.numbers[trials.DONE]:
             most = self._static_turns()
             if most > 0:
                 core = self._core
@@ -156,14 +157,14 @@ class _Trials:
         chances = np.zeros(N_OUTPUTS, dtype=np.float64)
         write_outcome(game_outcome(after, self._core.code), chances)
         out[:N_OUTPUTS] = chances
-        out[kernels.UTILITY] = chances @ EQUITY_WEIGHTS - 1.0
+        out[trials.UTILITY] = chances @ EQUITY_WEIGHTS - 1.0
         if self._spec.cubeful:
             state = cube_state(self._spec.state)
-            out[kernels.UTILITY] = cubeless_utility(chances, state, self._table)
+            out[trials.UTILITY] = cubeless_utility(chances, state, self._table)
 
     def _static_turns(self) -> int:
         """How many turns the kernel may play on from here; 0 if a level looks ahead."""
-        ply = int(self._trial.numbers[kernels.PLY])
+        ply = int(self._trial.numbers[trials.PLY])
         options = self._spec.options
         if not self._spec.levels_at(ply).is_static:
             return 0
@@ -179,19 +180,19 @@ class _Trials:
         trial, core, spec = self._trial, self._core, self._spec
         numbers = trial.numbers
         context = (self._rules, self._start, self._table)
-        kernels.stop_if_over(trial, *context, core.evaluator, core.threads.rollout)
-        if numbers[kernels.DONE]:
+        trials.stop_if_over(trial, *context, core.evaluator, core.threads.rollout.board)
+        if numbers[trials.DONE]:
             return
-        if self._cut is not None and numbers[kernels.PLY] >= self._cut:
+        if self._cut is not None and numbers[trials.PLY] >= self._cut:
             yield from self._evaluate()
             return
-        levels = spec.levels_at(int(numbers[kernels.PLY]))
-        if spec.cubeful and numbers[kernels.MAY_ACT]:
+        levels = spec.levels_at(int(numbers[trials.PLY]))
+        if spec.cubeful and numbers[trials.MAY_ACT]:
             if levels.cube is Level.STATIC:
-                kernels.act_on_cube(trial, self._start, self._table, core.evaluator)
+                trials.act_on_cube(trial, self._start, self._table, core.evaluator)
             else:
                 yield from self._act_on_cube(levels.cube)
-            if numbers[kernels.DONE]:
+            if numbers[trials.DONE]:
                 return
         memory = core.threads.rollout
         first, second = kernels.weigh_roll(
@@ -206,10 +207,7 @@ class _Trials:
             scratch = core.threads.memory.scratch
             evaluate_board(reply, core.code, core.evaluator, scratch, static)
             chances[:] = static
-        memory = core.threads.rollout
-        memory.reply[:] = reply
-        memory.reply_chances[:] = chances
-        kernels.make_reply(trial, *context, memory)
+        trials.make_reply(trial, *context, reply, chances)
 
     def _choose(self, dice: Dice, level: Level) -> Work[NDArray[np.int8]]:
         """The board after the play of a level that looks ahead."""
@@ -225,14 +223,14 @@ class _Trials:
         """Let both players do with the cube what a level that looks ahead finds best."""
         trial = self._trial
         action = -1
-        if may_double(kernels.trial_state(trial, self._start)):
+        if may_double(trials.trial_state(trial, self._start)):
             player, state = Player(self._engine, level), self._present()
             if (yield from player.wants_to_double(state)):
                 takes, beavers = yield from player.answer_to_double(state)
                 action = DOUBLE_TAKE if takes else DOUBLE_PASS
                 if beavers:
                     action = DOUBLE_BEAVER
-        kernels.turn_cube(trial, action, self._start, self._table)
+        trials.turn_cube(trial, action, self._start, self._table)
 
     def _evaluate(self) -> Work[None]:
         """End the trial with the evaluation of a level that looks ahead."""
@@ -243,20 +241,20 @@ class _Trials:
             utility = evaluation.cubeful_equity * state.cube.value
             if evaluation.match_winning_chances is not None:
                 utility = 2.0 * evaluation.match_winning_chances - 1.0
-        kernels.finish_trial(self._trial, np.array(evaluation.probabilities), utility)
+        trials.finish_trial(self._trial, np.array(evaluation.probabilities), utility)
 
     def _present(self) -> GameState:
         """The trial as a state of the player on roll."""
         trial, start = self._trial, self._state
         match = start.match
-        is_turned = trial.numbers[kernels.SIDE] == 1
+        is_turned = trial.numbers[trials.SIDE] == 1
         if match is not None and is_turned:
             match = MatchScore(match.length, match.opponent, match.on_roll, match.crawford)
-        owner = _OWNERS[int(trial.numbers[kernels.CUBE_OWNER])]
+        owner = _OWNERS[int(trial.numbers[trials.CUBE_OWNER])]
         return GameState(
             position=position_of_board(trial.board.tolist(), start.position.variant),
             on_roll=start.on_roll.other if is_turned else start.on_roll,
-            cube=Cube(int(trial.numbers[kernels.CUBE_VALUE]), owner, start.cube.cap),
+            cube=Cube(int(trial.numbers[trials.CUBE_VALUE]), owner, start.cube.cap),
             match=match,
             jacoby=start.jacoby,
             beavers=start.beavers,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bgserver.engine.cube import advise_cube
 from bgserver.engine.cube_advice import CubeUtilities
 from bgserver.engine.rollout_spec import RolloutAction
-from bgserver.kernels.rollout import UTILITY
+from bgserver.kernels.rollout_trial import UTILITY
 
 if TYPE_CHECKING:
     from bgserver.engine.cube_advice import CubeAdvice

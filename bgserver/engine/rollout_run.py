@@ -25,7 +25,7 @@ from bgserver.engine.rollout import RolloutChunk
 from bgserver.engine.rollout_spec import RolloutKind, stop_faults
 from bgserver.engine.rollout_sums import CUBELESS, Figure, RolloutState, RolloutSums
 from bgserver.kernels.cube import normalised, passed_utility
-from bgserver.kernels.rollout import UTILITY
+from bgserver.kernels.rollout_trial import UTILITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

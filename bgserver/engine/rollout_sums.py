@@ -20,7 +20,7 @@ import numpy as np
 
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.ranking import EQUITY_WEIGHTS
-from bgserver.kernels.rollout import N_FIGURES, UTILITY
+from bgserver.kernels.rollout_trial import N_FIGURES, UTILITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -102,7 +102,7 @@ class GammonShares(NamedTuple):
     """Share of the losses that are backgammons."""
 
 
-class _CashPoints(NamedTuple):
+class CashPoints(NamedTuple):
     """Live-cube cash points, each in that player's own winning chances; 1 where nothing is gained.
 
     The doubled ones are those on a cube at twice the value.
@@ -114,7 +114,7 @@ class _CashPoints(NamedTuple):
     opponent_doubled: float
 
 
-class _Stakes(NamedTuple):
+class Stakes(NamedTuple):
     """Match winning chances of the player on roll when the game ends at one cube value."""
 
     win: float
@@ -164,7 +164,7 @@ def match_chance(table: MatchTable, away_own: int, away_opponent: int, late: boo
 
 
 @kernel
-def _stakes(shares: GammonShares, state: CubeState, table: MatchTable, value: int) -> _Stakes:
+def match_stakes(shares: GammonShares, state: CubeState, table: MatchTable, value: int) -> Stakes:
     """What the game is worth for the match at cube `value`."""
     own = state.away_own
     opponent = state.away_opponent
@@ -181,11 +181,11 @@ def _stakes(shares: GammonShares, state: CubeState, table: MatchTable, value: in
         lose += shares.lose_gammon * match_chance(table, own, opponent - 2 * value, late)
     if shares.lose_backgammon > 0.0:
         lose += shares.lose_backgammon * match_chance(table, own, opponent - 3 * value, late)
-    return _Stakes(win, lose, cash, passed)
+    return Stakes(win, lose, cash, passed)
 
 
 @kernel
-def _live_take_point(passed: float, lose: float, gain: float, reach: float) -> float:
+def live_take_point(passed: float, lose: float, gain: float, reach: float) -> float:
     """Chance at which a player is indifferent between passing and taking.
 
     Args:
@@ -200,44 +200,44 @@ def _live_take_point(passed: float, lose: float, gain: float, reach: float) -> f
 
 
 @kernel
-def _match_cash_points(shares: GammonShares, state: CubeState, table: MatchTable) -> _CashPoints:
+def _match_cash_points(shares: GammonShares, state: CubeState, table: MatchTable) -> CashPoints:
     """Cash points by recursion from the highest cube that can still matter."""
     top = state.value
     while (top < state.away_own or top < state.away_opponent) and 2 * top <= state.cap:
         top *= 2
     cash_own = cash_opponent = 1.0
     last_own = last_opponent = 1.0
-    higher = _stakes(shares, state, table, top)
+    higher = match_stakes(shares, state, table, top)
     value = top // 2
     while value >= state.value:
-        stakes = _stakes(shares, state, table, value)
+        stakes = match_stakes(shares, state, table, value)
         next_own = 1.0
         next_opponent = 1.0
         can_redouble = 4 * value <= state.cap
         if state.away_own > value:
             # The opponent takes at 2 * value and may redouble from there unless he wins anyway.
             if can_redouble and state.away_opponent > 2 * value:
-                take = _live_take_point(
+                take = live_take_point(
                     1.0 - stakes.cash, 1.0 - higher.win, 1.0 - higher.passed, cash_opponent
                 )
             else:
-                take = _live_take_point(1.0 - stakes.cash, 1.0 - higher.win, 1.0 - higher.lose, 1.0)
+                take = live_take_point(1.0 - stakes.cash, 1.0 - higher.win, 1.0 - higher.lose, 1.0)
             next_own = 1.0 - take
         if state.away_opponent > value:
             if can_redouble and state.away_own > 2 * value:
-                take = _live_take_point(stakes.passed, higher.lose, higher.cash, cash_own)
+                take = live_take_point(stakes.passed, higher.lose, higher.cash, cash_own)
             else:
-                take = _live_take_point(stakes.passed, higher.lose, higher.win, 1.0)
+                take = live_take_point(stakes.passed, higher.lose, higher.win, 1.0)
             next_opponent = 1.0 - take
         last_own, last_opponent = cash_own, cash_opponent
         cash_own, cash_opponent = next_own, next_opponent
         higher = stakes
         value //= 2
-    return _CashPoints(cash_own, cash_opponent, last_own, last_opponent)
+    return CashPoints(cash_own, cash_opponent, last_own, last_opponent)
 
 
 @kernel
-def _money_cash_points(win: float, lose: float, state: CubeState) -> _CashPoints:
+def _money_cash_points(win: float, lose: float, state: CubeState) -> CashPoints:
     """Cash points by recursion from the cap.
 
     Args:
@@ -246,7 +246,7 @@ def _money_cash_points(win: float, lose: float, state: CubeState) -> _CashPoints
         state: Cube value and cap.
     """
     if 2 * state.value > state.cap:
-        return _CashPoints(1.0, 1.0, 1.0, 1.0)
+        return CashPoints(1.0, 1.0, 1.0, 1.0)
     # The last turn leaves a dead cube; without a cap the recursion tends to Janowski's
     # (L + 1) / (W + L + 0.5).
     cash_own = 1.0 - (win - 0.5) / (win + lose)
@@ -260,12 +260,12 @@ def _money_cash_points(win: float, lose: float, state: CubeState) -> _CashPoints
         last_own, last_opponent = cash_own, cash_opponent
         cash_own = 1.0 - last_opponent * win_slope
         cash_opponent = 1.0 - last_own * lose_slope
-    return _CashPoints(cash_own, cash_opponent, last_own, last_opponent)
+    return CashPoints(cash_own, cash_opponent, last_own, last_opponent)
 
 
 @kernel
 def _live_value(
-    chance: float, stakes: _Stakes, take_point: float, cash_point: float, able: int
+    chance: float, stakes: Stakes, take_point: float, cash_point: float, able: int
 ) -> float:
     """The piecewise linear live-cube value.
 
@@ -321,7 +321,7 @@ def may_double(state: CubeState) -> bool:
 
 
 @kernel
-def _money_value(
+def money_value(
     chance: float,
     shares: GammonShares,
     state: CubeState,
@@ -338,15 +338,15 @@ def _money_value(
     able = doublers(state)
     if able == 0:
         return dead * state.value
-    stakes = _Stakes(win, -lose, 1.0, -1.0)
+    stakes = Stakes(win, -lose, 1.0, -1.0)
     live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
     return (efficiency * live + (1.0 - efficiency) * dead) * state.value
 
 
 @kernel
-def _match_value(
+def match_value(
     chance: float,
-    stakes: _Stakes,
+    stakes: Stakes,
     state: CubeState,
     efficiency: float,
     cash_points: tuple[float, float],
@@ -365,7 +365,7 @@ def _match_value(
 
 
 @kernel
-def _cash_points(shares: GammonShares, state: CubeState, table: MatchTable) -> _CashPoints:
+def _cash_points(shares: GammonShares, state: CubeState, table: MatchTable) -> CashPoints:
     if state.away_own > 0:
         return _match_cash_points(shares, state, table)
     win = 1.0 + shares.win_gammon + 2.0 * shares.win_backgammon
@@ -383,9 +383,9 @@ def _value(
     cash_points: tuple[float, float],
 ) -> float:
     if state.away_own > 0:
-        stakes = _stakes(shares, state, table, state.value)
-        return _match_value(chance, stakes, state, efficiency, cash_points)
-    return _money_value(chance, shares, state, efficiency, cash_points)
+        stakes = match_stakes(shares, state, table, state.value)
+        return match_value(chance, stakes, state, efficiency, cash_points)
+    return money_value(chance, shares, state, efficiency, cash_points)
 
 
 @kernel
@@ -446,9 +446,9 @@ def cubeless_utility(probabilities: Probabilities, state: CubeState, table: Matc
     chance = float(probabilities[0])
     shares = gammon_shares(probabilities)
     if state.away_own > 0:
-        stakes = _stakes(shares, state, table, state.value)
+        stakes = match_stakes(shares, state, table, state.value)
         return 2.0 * (chance * stakes.win + (1.0 - chance) * stakes.lose) - 1.0
-    return _money_value(chance, shares, state, 0.0, (1.0, 1.0))
+    return money_value(chance, shares, state, 0.0, (1.0, 1.0))
 
 
 @kernel

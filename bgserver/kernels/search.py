@@ -45,6 +45,7 @@ __all__ = [
     "SearchMemory",
     "best_replies",
     "best_static",
+    "find_promising",
     "look_one_roll",
     "look_two_rolls",
     "make_search_memory",
@@ -176,30 +177,18 @@ def best_static(
 
 
 @kernel
-def best_replies(
-    board: NDArray[np.int8], variant: int, evaluator: Evaluator, memory: SearchMemory
-) -> None:
-    """The opponent's best static reply to each of the 21 rolls.
+def find_promising(variant: int, evaluator: Evaluator, memory: SearchMemory) -> None:
+    """Find and evaluate the promising plays of each of the 21 rolls.
 
     Args:
-        board: int8[26]: the board after the mover's play, seen by the mover; a running game.
         variant: The game.
         evaluator: `Evaluator`.
-        memory: `SearchMemory`; `replies` and `reply_values` are written, seen by the opponent.
+        memory: `SearchMemory`; `turned` holds the board of the player to roll, a running game;
+            `promising`, `promising_values` and `first` are written.
     """
     turned = memory.turned
-    turn_board(board, variant, turned)
-    first_turn = may_be_first_turn(turned, variant)
     boards = memory.plays.boards
-    if judge_class(board, variant, evaluator) == CLASS_BEAROFF:
-        # The tables are exact and cheap: nothing is left to a guess.
-        for number in range(N_ROLLS):
-            best, _ = best_static(
-                turned, HIGH[number], LOW[number], variant, first_turn, evaluator, memory
-            )
-            memory.replies[number, :] = boards[best]
-            memory.reply_values[number, :] = memory.values[best]
-        return
+    first_turn = may_be_first_turn(turned, variant)
     scout = evaluator.networks.scout
     begin_scouting(turned, variant, scout, memory.scratch)
     total = 0
@@ -231,6 +220,34 @@ def best_replies(
         memory.scratch,
         memory.promising_values,
     )
+
+
+@kernel
+def best_replies(
+    board: NDArray[np.int8], variant: int, evaluator: Evaluator, memory: SearchMemory
+) -> None:
+    """The opponent's best static reply to each of the 21 rolls.
+
+    Args:
+        board: int8[26]: the board after the mover's play, seen by the mover; a running game.
+        variant: The game.
+        evaluator: `Evaluator`.
+        memory: `SearchMemory`; `replies` and `reply_values` are written, seen by the opponent.
+    """
+    turned = memory.turned
+    turn_board(board, variant, turned)
+    first_turn = may_be_first_turn(turned, variant)
+    boards = memory.plays.boards
+    if judge_class(board, variant, evaluator) == CLASS_BEAROFF:
+        # The tables are exact and cheap: nothing is left to a guess.
+        for number in range(N_ROLLS):
+            best, _ = best_static(
+                turned, HIGH[number], LOW[number], variant, first_turn, evaluator, memory
+            )
+            memory.replies[number, :] = boards[best]
+            memory.reply_values[number, :] = memory.values[best]
+        return
+    find_promising(variant, evaluator, memory)
     for number in range(N_ROLLS):
         best = _best_row(memory.promising_values, memory.first[number], memory.first[number + 1])
         memory.replies[number, :] = memory.promising[best]

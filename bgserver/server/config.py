@@ -39,6 +39,8 @@ class ServerConfig(BaseSettings):
     """Most simulations at once."""
     max_simulation_games: int = Field(default=10_000_000, ge=1)
     """Most games (or matches) of one simulation."""
+    max_batches: int = Field(default=16, ge=1)
+    """Most AnalyzeBatch streams at once."""
     max_rollouts: int = Field(default=16, ge=1)
     """Most rollouts at once."""
     max_rollouts_per_client: int = Field(default=8, ge=1)

@@ -13,12 +13,14 @@ from bgserver.engine.errors import Fault
 from bgserver.engine.position import Variant
 from bgserver.games import rules as games
 from bgserver.games.presets import PRESETS, merged_rules
+from bgserver.games.rules_text import Language, Topic, describe_rules, summary
 from bgserver.server.convert_enums import EnumMap
 from bgserver.server.convert_state import refuse
 from bgserver.v1 import rules_pb2
 
 if TYPE_CHECKING:
     import enum
+    from collections.abc import Sequence
 
     from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from bgserver.games.presets import Preset
     from bgserver.games.rules import Rules
 
-__all__ = ["preset_message", "read_rules", "rules_message"]
+__all__ = ["preset_message", "read_languages", "read_rules", "rules_message", "text_message"]
 
 _MAX_VALUES = 64  # of a list: more than any rule needs
 _KINDS: dict[str, type[enum.Enum]] = {
@@ -61,6 +63,9 @@ _ENUMS: dict[str, EnumMap[enum.Enum, int]] = {
     for name, kind in _KINDS.items()
     if (descriptor := _FIELDS[name].enum_type) is not None
 }
+
+_LANGUAGE = EnumMap(rules_pb2.Language, Language)
+_TOPIC = EnumMap(rules_pb2.RuleTopic, Topic)
 
 
 def read_rules(
@@ -134,8 +139,40 @@ def _fill(message: Message, values: object) -> None:
             setattr(message, name, value)
 
 
+def read_languages(
+    language: rules_pb2.Language.ValueType, faults: list[Fault]
+) -> Sequence[Language]:
+    """The languages of the field `language`."""
+    if language == rules_pb2.LANGUAGE_UNSPECIFIED:
+        return tuple(Language)
+    found = _LANGUAGE.read(language, "language", faults)
+    return () if found is None else (found,)
+
+
+def text_message(rules: Rules, language: Language) -> rules_pb2.RulesText:
+    """Rules for players to read."""
+    return rules_pb2.RulesText(
+        language=_LANGUAGE.to_api(language),
+        summary=summary(rules, language),
+        sections=[
+            rules_pb2.RuleSection(
+                topic=_TOPIC.to_api(section.topic),
+                heading=section.heading,
+                clauses=[
+                    rules_pb2.RuleClause(text=clause.text(language), parameters=clause.parameters)
+                    for clause in section.clauses
+                ],
+            )
+            for section in describe_rules(rules, language)
+        ],
+    )
+
+
 def preset_message(preset: Preset) -> rules_pb2.Preset:
     """A preset for the API."""
     return rules_pb2.Preset(
-        name=preset.name, summary=preset.summary, rules=rules_message(preset.rules)
+        name=preset.name,
+        summary=preset.summary,
+        rules=rules_message(preset.rules),
+        texts=[text_message(preset.rules, language) for language in Language],
     )

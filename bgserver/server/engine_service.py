@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING, TypeVar
 
 from bgserver import __version__
 from bgserver.engine.bots import choose_cube_action, choose_play
 from bgserver.engine.levels import Level
 from bgserver.engine.work import run
+from bgserver.server.analysis_stream import analyze
 from bgserver.server.convert_engine import (
-    advice_message,
     batch_faults,
-    evaluation_message,
-    ranked_play_message,
     read_batch,
-    read_limit,
     read_question,
     refuse_nardy,
 )
@@ -26,8 +24,9 @@ from bgserver.server.convert_player import (
     read_key,
     read_player,
 )
-from bgserver.server.convert_state import dice_message, read_dice, refuse
+from bgserver.server.convert_state import read_dice, refuse
 from bgserver.server.pool import Priority, discard
+from bgserver.server.questions import cube_advice, evaluation, judging_levels, ranking
 from bgserver.server.rollout_service import RolloutMethods
 from bgserver.v1 import engine_pb2
 
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from bgserver.engine.errors import Fault
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.limit import Limit
-    from bgserver.engine.position import Dice, GameState, Variant
+    from bgserver.engine.position import Variant
     from bgserver.engine.work import Work
     from bgserver.server.context import CallContext
     from bgserver.server.runtime import Runtime
@@ -65,33 +64,22 @@ class EngineServicer(RolloutMethods):
         self, request: engine_pb2.EvaluateRequest, context: CallContext
     ) -> engine_pb2.EvaluateResponse:
         """Evaluate a position before the roll."""
-        engine = self._runtime.engine
-        state, limit = _read(request, engine)
-        return evaluation_message(await self._answer(engine.evaluate(state, limit), limit, context))
+        work, limit = evaluation(self._runtime.engine, request)
+        return await self._answer(work, limit, context)
 
     async def rank_plays(
         self, request: engine_pb2.RankPlaysRequest, context: CallContext
     ) -> engine_pb2.RankPlaysResponse:
         """Rank the plays of a roll."""
-        engine = self._runtime.engine
-        faults: list[Fault] = []
-        state = read_question(request.position, faults)
-        dice = read_dice(request.dice if request.HasField("dice") else None, state, faults)
-        limit = read_limit(request, _judging(engine), faults)
-        refuse(faults)
-        if state is None or dice is None or limit is None:
-            raise AssertionError(_UNREAD)
-        work = _rank(engine, request, state, dice, limit)
+        work, _ = ranking(self._runtime.engine, request)
         return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
 
     async def advise_cube(
         self, request: engine_pb2.AdviseCubeRequest, context: CallContext
     ) -> engine_pb2.AdviseCubeResponse:
         """Advise on the cube."""
-        engine = self._runtime.engine
-        state, limit = _read(request, engine)
-        work = engine.advise_cube(state, limit)
-        return advice_message(*await self._answer(work, limit, context))
+        work, limit = cube_advice(self._runtime.engine, request)
+        return await self._answer(work, limit, context)
 
     async def choose_play(
         self, request: engine_pb2.ChoosePlayRequest, context: CallContext
@@ -101,7 +89,7 @@ class EngineServicer(RolloutMethods):
         faults: list[Fault] = []
         state = read_question(request.position, faults)
         dice = read_dice(request.dice if request.HasField("dice") else None, state, faults)
-        player = read_player(request.player, _judging(engine), faults, "player")
+        player = read_player(request.player, judging_levels(engine), faults, "player")
         refuse(faults)
         if state is None or dice is None or player is None:
             raise AssertionError(_UNREAD)
@@ -117,7 +105,7 @@ class EngineServicer(RolloutMethods):
         engine = self._runtime.engine
         faults: list[Fault] = []
         state = read_question(request.position, faults)
-        player = read_player(request.player, _judging(engine), faults, "player")
+        player = read_player(request.player, judging_levels(engine), faults, "player")
         refuse_nardy(request.position, state, faults)
         refuse(faults)
         if state is None or player is None:
@@ -178,6 +166,14 @@ class EngineServicer(RolloutMethods):
             raise
         await started.put(None)
 
+    async def analyze_batch(
+        self, requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest], context: CallContext
+    ) -> AsyncIterator[bytes]:
+        """Answer questions of any kind, in any order."""
+        async with aclosing(analyze(self._runtime, requests, context)) as answers:
+            async for answer in answers:
+                yield answer
+
     def get_info(
         self, request: engine_pb2.GetInfoRequest, context: CallContext
     ) -> engine_pb2.GetInfoResponse:
@@ -207,50 +203,15 @@ class EngineServicer(RolloutMethods):
                 max_rollouts_per_client=config.max_rollouts_per_client,
                 max_rollout_trials=config.max_rollout_trials,
                 max_rollout_plays=config.max_rollout_plays,
+                max_batches=config.max_batches,
             ),
             threads=config.threads,
             match_equity_table=engine.met.name,
+            digest=self._runtime.identity.digest,
         )
 
 
 _UNREAD = "a request without faults was not read"
-
-
-def _judging(engine: Engine) -> list[Level]:
-    """The levels that judge; RANDOM is for simulations."""
-    return [level for level in engine.levels if level is not Level.RANDOM]
-
-
-def _read(
-    request: engine_pb2.EvaluateRequest | engine_pb2.AdviseCubeRequest, engine: Engine
-) -> tuple[GameState, Limit]:
-    faults: list[Fault] = []
-    state = read_question(request.position, faults)
-    limit = read_limit(request, _judging(engine), faults)
-    if isinstance(request, engine_pb2.AdviseCubeRequest):
-        refuse_nardy(request.position, state, faults)
-    refuse(faults)
-    if state is None or limit is None:
-        raise AssertionError(_UNREAD)
-    return state, limit
-
-
-def _rank(
-    engine: Engine,
-    request: engine_pb2.RankPlaysRequest,
-    state: GameState,
-    dice: Dice,
-    limit: Limit,
-) -> Work[engine_pb2.RankPlaysResponse]:
-    ranked = yield from engine.rank(
-        state, dice, limit, cubeless=request.cubeless, first_turn=request.first_turn
-    )
-    wanted = ranked[: request.max_plays] if request.max_plays else ranked
-    return engine_pb2.RankPlaysResponse(
-        plays=[ranked_play_message(play, state.position) for play in wanted],
-        total_plays=len(ranked),
-        dice=dice_message(dice),
-    )
 
 
 def _batch(

@@ -33,7 +33,16 @@ from bgserver.engine.errors import (
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-__all__ = ["CATALOGUE", "DOMAIN", "AuthenticationError", "Entry", "StatusError", "status_of"]
+__all__ = [
+    "CATALOGUE",
+    "DOMAIN",
+    "AuthenticationError",
+    "Entry",
+    "StatusError",
+    "entry_of",
+    "reason_of",
+    "status_of",
+]
 
 DOMAIN = "bgserver"
 """Domain of every `ErrorInfo`."""
@@ -91,11 +100,11 @@ class StatusError(Exception):
 def status_of(error: BaseException, request_id: str) -> tuple[status_pb2.Status, Entry | None]:
     """The status that a caller gets for an error, and its catalogue entry (None: unknown error)."""
     entry = _entry_of(error)
-    if entry is None:
+    if entry is None or not isinstance(error, EngineError):
         return _internal(request_id), None
     message = entry.message if entry.message is not None else str(error)
     status = status_pb2.Status(code=entry.code.value[0], message=message)
-    reason = error.reason if isinstance(error, WrongMomentError) else entry.reason
+    reason = reason_of(error, entry)
     info = error_details_pb2.ErrorInfo(
         reason=reason, domain=DOMAIN, metadata={"request_id": request_id}
     )
@@ -115,6 +124,16 @@ def status_of(error: BaseException, request_id: str) -> tuple[status_pb2.Status,
         packed.Pack(detail)
         status.details.append(packed)
     return status, entry
+
+
+def entry_of(error: EngineError) -> Entry:
+    """The catalogue's entry for an error."""
+    return _entry_of(error) or CATALOGUE[EngineError]
+
+
+def reason_of(error: EngineError, entry: Entry) -> str:
+    """The stable reason that the caller is told."""
+    return error.reason if isinstance(error, WrongMomentError) else entry.reason
 
 
 def _entry_of(error: BaseException) -> Entry | None:

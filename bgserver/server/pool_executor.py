@@ -47,6 +47,11 @@ class PoolExecutor:
         self._closed = False
 
     @property
+    def grain_s(self) -> float:
+        """Seconds that a chunk should take at least."""
+        return 0.005
+
+    @property
     def slots(self) -> int:
         """How many chunks to keep submitted."""
         return self._pool.threads + 1

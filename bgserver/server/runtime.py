@@ -7,11 +7,14 @@ import enum
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import NotReadyError
+from bgserver.engine.identity import identity_of
+from bgserver.server.log import make_logger
 from bgserver.server.pool_executor import PoolExecutor
 
 if TYPE_CHECKING:
     from bgserver.engine.chunks import Executor
     from bgserver.engine.evaluator import Engine
+    from bgserver.engine.identity import Identity
     from bgserver.server.config import ServerConfig
     from bgserver.server.pool import Priority, WorkerPool
 
@@ -37,11 +40,16 @@ class Runtime:
         """The configuration."""
         self.pool = pool
         """The worker threads."""
+        self.logger = make_logger(config)
+        """Where defects are told that callers only hear of."""
         self.condition = Condition.WARMING
         """How the server is doing."""
         self.simulations = 0
         """Simulations in work."""
+        self.batches = 0
+        """AnalyzeBatch streams in work."""
         self._engine: Engine | None = None
+        self._identity: Identity | None = None
         self.stopping = asyncio.Event()
         """Set when streams must end."""
 
@@ -56,6 +64,17 @@ class Runtime:
             message = "the engine is still being loaded"
             raise NotReadyError(message)
         return self._engine
+
+    @property
+    def identity(self) -> Identity:
+        """The version and the digest of the engine.
+
+        Raises:
+            NotReadyError: It is not loaded yet.
+        """
+        if self._identity is None:
+            self._identity = identity_of(self.engine)
+        return self._identity
 
     def set_engine(self, engine: Engine) -> None:
         """Provide the engine and begin to serve."""

@@ -66,6 +66,11 @@ class EngineServiceStub:
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchRequest.SerializeToString,
                 response_deserializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchResponse.FromString,
                 _registered_method=True)
+        self.AnalyzeBatch = channel.stream_stream(
+                '/bgserver.v1.EngineService/AnalyzeBatch',
+                request_serializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.SerializeToString,
+                response_deserializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.FromString,
+                _registered_method=True)
         self.Rollout = channel.unary_stream(
                 '/bgserver.v1.EngineService/Rollout',
                 request_serializer=bgserver_dot_v1_dot_rollout__pb2.RolloutRequest.SerializeToString,
@@ -125,6 +130,16 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AnalyzeBatch(self, request_iterator, context):
+        """Answers many questions of any kind through one stream. Each request gets one response with its
+        id; responses come in any order. A question that cannot be answered gives an error in its
+        response and the stream goes on. The server reads only so far ahead as it computes, and stops
+        reading while the client does not read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Rollout(self, request, context):
         """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
         result. Ending the call stops the computation.
@@ -172,6 +187,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.EvaluateBatch,
                     request_deserializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchRequest.FromString,
                     response_serializer=bgserver_dot_v1_dot_engine__pb2.EvaluateBatchResponse.SerializeToString,
+            ),
+            'AnalyzeBatch': grpc.stream_stream_rpc_method_handler(
+                    servicer.AnalyzeBatch,
+                    request_deserializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.FromString,
+                    response_serializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.SerializeToString,
             ),
             'Rollout': grpc.unary_stream_rpc_method_handler(
                     servicer.Rollout,
@@ -347,6 +367,33 @@ class EngineService:
             '/bgserver.v1.EngineService/EvaluateBatch',
             bgserver_dot_v1_dot_engine__pb2.EvaluateBatchRequest.SerializeToString,
             bgserver_dot_v1_dot_engine__pb2.EvaluateBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AnalyzeBatch(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/bgserver.v1.EngineService/AnalyzeBatch',
+            bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.SerializeToString,
+            bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -28,6 +28,7 @@ class _Backwards:
     """An executor of three slots that has done nothing until they are full, then the last first."""
 
     slots = 3
+    grain_s = 0.0
 
     def __init__(self, failing: int | None = None) -> None:
         self.begun: list[int] = []

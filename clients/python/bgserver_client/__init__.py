@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bgserver_client._aio import AsyncClient
 from bgserver_client._batches import BatchLike, split_batches
+from bgserver_client._questions import Question
 from bgserver_client._requests import (
     DiceLike,
     LevelLike,
@@ -64,6 +65,7 @@ __all__ = [
     "PermissionDeniedError",
     "PlayerLike",
     "PositionLike",
+    "Question",
     "ResourceExhaustedError",
     "ResponseStream",
     "RolloutArguments",

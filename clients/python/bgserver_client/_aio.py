@@ -19,6 +19,7 @@ from bgserver_client._options import (
     not_ready,
     patience_s,
 )
+from bgserver_client._questions import QUESTIONS_IN_FLIGHT
 from bgserver_client._streams import AsyncRequestFeed, AsyncResponseStream
 from bgserver_client.errors import UnavailableError, UnimplementedError, from_grpc
 from bgserver_client.v1 import (
@@ -199,6 +200,25 @@ class AsyncClient:
         """The rule sets that the server knows by name."""
         request = rules_pb2.ListPresetsRequest()
         return await self._call(self._rules.ListPresets, request, timeout_s)
+
+    async def describe_rules(
+        self,
+        preset: str = "money",
+        *,
+        rules: rules_pb2.Rules | None = None,
+        language: str | None = None,
+        timeout_s: float | None = None,
+    ) -> rules_pb2.DescribeRulesResponse:
+        """A rule set as parameters and as text for players.
+
+        Args:
+            preset: Name of the rules, see `list_presets`.
+            rules: What differs from the preset.
+            language: `"en"` or `"de"`; by default every language.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.describe_rules(preset, rules=rules, language=language)
+        return await self._call(self._rules.DescribeRules, request, timeout_s)
 
     async def evaluate(
         self,
@@ -467,6 +487,29 @@ class AsyncClient:
                 if progress is not None:
                     progress(answer)
         raise _rollouts.no_result()
+
+    def analyze_batch(
+        self,
+        questions: Iterable[engine_pb2.AnalyzeBatchRequest]
+        | AsyncIterable[engine_pb2.AnalyzeBatchRequest],
+        *,
+        timeout_s: float | None = None,
+    ) -> AsyncResponseStream[engine_pb2.AnalyzeBatchResponse]:
+        """Ask many questions of any kind through one stream, in any order of answers.
+
+        Args:
+            questions: Made by `Question`. Read as the answers arrive.
+            timeout_s: Time limit of the whole stream; none by default.
+
+        Returns:
+            An answer for each question, with its id. A question that cannot be answered has an
+            `error` instead of an answer, with all its faults; the others go on.
+        """
+        feed = AsyncRequestFeed(questions, lambda question: question, QUESTIONS_IN_FLIGHT)
+        call = self._engine.AnalyzeBatch(
+            feed.requests(), timeout=timeout_s, metadata=self._metadata
+        )
+        return AsyncResponseStream(call, lambda answer: answer, feed)
 
     async def get_info(self, *, timeout_s: float | None = None) -> engine_pb2.GetInfoResponse:
         """Version, levels, networks, tables and limits of the server."""

@@ -42,6 +42,7 @@ VariantName: TypeAlias = Literal["backgammon", "long_nardy"]
 VariantLike: TypeAlias = VariantName | common_pb2.Variant.ValueType
 """A game: its name, or a value of the enum `Variant`."""
 
+_LANGUAGES = {"en": rules_pb2.LANGUAGE_ENGLISH, "de": rules_pb2.LANGUAGE_GERMAN}
 _START = (0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0)
 _NARDY_START = (0,) * 12 + (-15,) + (0,) * 11 + (15, 0)
 _GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
@@ -91,7 +92,7 @@ def _source_from_text(text: str) -> common_pb2.PositionSource:
     if match := _GNU_ID.fullmatch(text):
         gnu_id = common_pb2.GnuId(position_id=match[1], match_id=match[2] or "")
         return common_pb2.PositionSource(gnu_id=gnu_id)
-    return common_pb2.PositionSource(xgid=checked_text(text, "position.xgid"))
+    return common_pb2.PositionSource(xgid=plain_text(text, "position.xgid"))
 
 
 def dice_message(dice: DiceLike | None) -> common_pb2.Dice | None:
@@ -205,7 +206,7 @@ def apply_play(
         position=position_source(position), dice=dice_message(dice), first_turn=first_turn
     )
     if isinstance(play, str):
-        request.notation = checked_text(play, "notation")
+        request.notation = plain_text(play, "notation")
     else:
         request.steps.SetInParent()
         request.steps.steps.extend(_step(step, index) for index, step in enumerate(play))
@@ -307,6 +308,20 @@ def choose_cube_action(
     )
 
 
+def describe_rules(
+    preset: str, *, rules: rules_pb2.Rules | None, language: str | None
+) -> rules_pb2.DescribeRulesRequest:
+    """Request of DescribeRules."""
+    if language is not None and language not in _LANGUAGES:
+        message = f"expected one of {', '.join(_LANGUAGES)}, got {language!r}"
+        raise fault(message, field="language", reason="UNKNOWN_VALUE")
+    return rules_pb2.DescribeRulesRequest(
+        preset=plain_text(preset, "preset"),
+        rules=rules,
+        language=rules_pb2.LANGUAGE_UNSPECIFIED if language is None else _LANGUAGES[language],
+    )
+
+
 def simulate(
     count: int,
     *,
@@ -321,7 +336,7 @@ def simulate(
 ) -> simulation_pb2.SimulateRequest:
     """Request of Simulate."""
     return simulation_pb2.SimulateRequest(
-        preset=checked_text(preset, "preset"),
+        preset=plain_text(preset, "preset"),
         rules=rules,
         match_length=None if match_length is None else checked_count(match_length, "match_length"),
         count=checked_count(count, "count"),
@@ -333,7 +348,7 @@ def simulate(
     )
 
 
-def checked_text(text: str, field: str) -> str:
+def plain_text(text: str, field: str) -> str:
     """`text`, if UTF-8 can say it: half a surrogate pair it cannot."""
     try:
         text.encode()

@@ -81,7 +81,7 @@ def rollout(
         position=_requests.position_source(position),
         kind=_kind(kind, has_roll=dice is not None or len(plays) > 0 or max_plays > 0),
         dice=_requests.dice_message(dice),
-        plays=[_requests.checked_text(play, f"plays[{n}]") for n, play in enumerate(plays)],
+        plays=[_requests.plain_text(play, f"plays[{n}]") for n, play in enumerate(plays)],
         max_plays=_requests.checked_count(max_plays, "max_plays"),
         first_turn=first_turn,
         trials=_optional(trials, "trials"),

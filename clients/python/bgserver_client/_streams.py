@@ -40,10 +40,15 @@ class RequestFeed(Generic[_Item, _Request]):
     would pile up in memory.
     """
 
-    def __init__(self, items: Iterable[_Item], request: Callable[[_Item], _Request]) -> None:
+    def __init__(
+        self,
+        items: Iterable[_Item],
+        request: Callable[[_Item], _Request],
+        in_flight: int = IN_FLIGHT,
+    ) -> None:
         self._items = iter(items)
         self._request = request
-        self._slots = threading.Semaphore(IN_FLIGHT)
+        self._slots = threading.Semaphore(in_flight)
         self._stopped = False
         self.error: Exception | None = None
         """What the caller's own iterable raised; it ends the stream and reaches the caller."""
@@ -82,10 +87,11 @@ class AsyncRequestFeed(Generic[_Item, _Request]):
         self,
         items: Iterable[_Item] | AsyncIterable[_Item],
         request: Callable[[_Item], _Request],
+        in_flight: int = IN_FLIGHT,
     ) -> None:
         self._items = items if isinstance(items, AsyncIterable) else _asynchronous(items)
         self._request = request
-        self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._slots = asyncio.Semaphore(in_flight)
         self._stopped = False
         self.error: Exception | None = None
         """What the caller's own iterable raised; it ends the stream and reaches the caller."""

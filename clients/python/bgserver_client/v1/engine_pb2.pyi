@@ -780,6 +780,162 @@ class EvaluateBatchResponse(_message.Message):
 Global___EvaluateBatchResponse: _TypeAlias = EvaluateBatchResponse  # noqa: Y015
 
 @_typing.final
+class AnalyzeBatchRequest(_message.Message):
+    """One question of AnalyzeBatch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    EVALUATE_FIELD_NUMBER: _builtins.int
+    RANK_PLAYS_FIELD_NUMBER: _builtins.int
+    ADVISE_CUBE_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Returned unchanged; what it means is up to the client."""
+    @_builtins.property
+    def evaluate(self) -> Global___EvaluateRequest:
+        """As the request of Evaluate."""
+
+    @_builtins.property
+    def rank_plays(self) -> Global___RankPlaysRequest:
+        """As the request of RankPlays."""
+
+    @_builtins.property
+    def advise_cube(self) -> Global___AdviseCubeRequest:
+        """As the request of AdviseCube."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        evaluate: Global___EvaluateRequest | None = ...,
+        rank_plays: Global___RankPlaysRequest | None = ...,
+        advise_cube: Global___AdviseCubeRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "evaluate", b"evaluate", "question", b"question", "rank_plays", b"rank_plays"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "evaluate", b"evaluate", "id", b"id", "question", b"question", "rank_plays", b"rank_plays"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_question: _TypeAlias = _typing.Literal["evaluate", "rank_plays", "advise_cube"]  # noqa: Y015
+    _WhichOneofArgType_question: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_question) -> _WhichOneofReturnType_question | None: ...
+
+Global___AnalyzeBatchRequest: _TypeAlias = AnalyzeBatchRequest  # noqa: Y015
+
+@_typing.final
+class AnalyzeBatchResponse(_message.Message):
+    """The answer to one question of AnalyzeBatch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    EVALUATE_FIELD_NUMBER: _builtins.int
+    RANK_PLAYS_FIELD_NUMBER: _builtins.int
+    ADVISE_CUBE_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """As in the request."""
+    @_builtins.property
+    def evaluate(self) -> Global___EvaluateResponse:
+        """Answer to evaluate."""
+
+    @_builtins.property
+    def rank_plays(self) -> Global___RankPlaysResponse:
+        """Answer to rank_plays."""
+
+    @_builtins.property
+    def advise_cube(self) -> Global___AdviseCubeResponse:
+        """Answer to advise_cube."""
+
+    @_builtins.property
+    def error(self) -> Global___QuestionError:
+        """The question cannot be answered."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        evaluate: Global___EvaluateResponse | None = ...,
+        rank_plays: Global___RankPlaysResponse | None = ...,
+        advise_cube: Global___AdviseCubeResponse | None = ...,
+        error: Global___QuestionError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "answer", b"answer", "error", b"error", "evaluate", b"evaluate", "rank_plays", b"rank_plays"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "answer", b"answer", "error", b"error", "evaluate", b"evaluate", "id", b"id", "rank_plays", b"rank_plays"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_answer: _TypeAlias = _typing.Literal["evaluate", "rank_plays", "advise_cube", "error"]  # noqa: Y015
+    _WhichOneofArgType_answer: _TypeAlias = _typing.Literal["answer", b"answer"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_answer) -> _WhichOneofReturnType_answer | None: ...
+
+Global___AnalyzeBatchResponse: _TypeAlias = AnalyzeBatchResponse  # noqa: Y015
+
+@_typing.final
+class QuestionError(_message.Message):
+    """Why a question of AnalyzeBatch has no answer: what the method of its own would have failed with."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    FAULTS_FIELD_NUMBER: _builtins.int
+    code: _builtins.int
+    """A google.rpc.Code: 3 for bad input, 9 if the game is not at that moment, 13 for a defect."""
+    reason: _builtins.str
+    """Stable reason in upper case, as in google.rpc.ErrorInfo: `INVALID_INPUT`, `GAME_OVER`..."""
+    message: _builtins.str
+    """Explanation in English."""
+    @_builtins.property
+    def faults(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldFault]:
+        """Every faulty field, with a path within the question."""
+
+    def __init__(
+        self,
+        *,
+        code: _builtins.int = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+        faults: _abc.Iterable[Global___FieldFault] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "faults", b"faults", "message", b"message", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QuestionError: _TypeAlias = QuestionError  # noqa: Y015
+
+@_typing.final
+class FieldFault(_message.Message):
+    """One faulty field of a question."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FIELD_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    field: _builtins.str
+    """The field, as a path: `position.xgid.dice`, `dice.first`."""
+    reason: _builtins.str
+    """Stable code in upper case."""
+    message: _builtins.str
+    """What was expected and what was given, in English."""
+    def __init__(
+        self,
+        *,
+        field: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["field", b"field", "message", b"message", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FieldFault: _TypeAlias = FieldFault  # noqa: Y015
+
+@_typing.final
 class GetInfoRequest(_message.Message):
     """Request of GetInfo."""
 
@@ -845,6 +1001,7 @@ class Limits(_message.Message):
     MAX_BATCH_POSITIONS_FIELD_NUMBER: _builtins.int
     MAX_SIMULATIONS_FIELD_NUMBER: _builtins.int
     MAX_SIMULATION_GAMES_FIELD_NUMBER: _builtins.int
+    MAX_BATCHES_FIELD_NUMBER: _builtins.int
     MAX_ROLLOUTS_FIELD_NUMBER: _builtins.int
     MAX_ROLLOUTS_PER_CLIENT_FIELD_NUMBER: _builtins.int
     MAX_ROLLOUT_TRIALS_FIELD_NUMBER: _builtins.int
@@ -859,6 +1016,8 @@ class Limits(_message.Message):
     """Most simulations at once."""
     max_simulation_games: _builtins.int
     """Most games of one simulation."""
+    max_batches: _builtins.int
+    """Most AnalyzeBatch streams at once."""
     max_rollouts: _builtins.int
     """Most rollouts at once."""
     max_rollouts_per_client: _builtins.int
@@ -875,6 +1034,7 @@ class Limits(_message.Message):
         max_batch_positions: _builtins.int = ...,
         max_simulations: _builtins.int = ...,
         max_simulation_games: _builtins.int = ...,
+        max_batches: _builtins.int = ...,
         max_rollouts: _builtins.int = ...,
         max_rollouts_per_client: _builtins.int = ...,
         max_rollout_trials: _builtins.int = ...,
@@ -882,7 +1042,7 @@ class Limits(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -900,12 +1060,17 @@ class GetInfoResponse(_message.Message):
     LIMITS_FIELD_NUMBER: _builtins.int
     THREADS_FIELD_NUMBER: _builtins.int
     MATCH_EQUITY_TABLE_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Version of the server."""
     threads: _builtins.int
     """Worker threads."""
     match_equity_table: _builtins.str
     """The match equity table in use."""
+    digest: _builtins.str
+    """Digest of the weights and tables. Servers of the same version with the same digest give the same
+    figures.
+    """
     @_builtins.property
     def levels(self) -> _containers.RepeatedScalarFieldContainer[_common_pb2.Level.ValueType]:
         """The levels that can be asked for."""
@@ -927,10 +1092,11 @@ class GetInfoResponse(_message.Message):
         limits: Global___Limits | None = ...,
         threads: _builtins.int = ...,
         match_equity_table: _builtins.str = ...,
+        digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["levels", b"levels", "limits", b"limits", "match_equity_table", b"match_equity_table", "networks", b"networks", "threads", b"threads", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "levels", b"levels", "limits", b"limits", "match_equity_table", b"match_equity_table", "networks", b"networks", "threads", b"threads", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -48,6 +48,12 @@ class EngineServiceStub:
     """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
     one response, in order.
     """
+    AnalyzeBatch: _grpc.StreamStreamMultiCallable[_engine_pb2.AnalyzeBatchRequest, _engine_pb2.AnalyzeBatchResponse]
+    """Answers many questions of any kind through one stream. Each request gets one response with its
+    id; responses come in any order. A question that cannot be answered gives an error in its
+    response and the stream goes on. The server reads only so far ahead as it computes, and stops
+    reading while the client does not read.
+    """
     Rollout: _grpc.UnaryStreamMultiCallable[_rollout_pb2.RolloutRequest, _rollout_pb2.RolloutResponse]
     """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
     result. Ending the call stops the computation.
@@ -73,6 +79,12 @@ class EngineServiceAsyncStub(EngineServiceStub):
     EvaluateBatch: _aio.StreamStreamMultiCallable[_engine_pb2.EvaluateBatchRequest, _engine_pb2.EvaluateBatchResponse]  # type: ignore[assignment]
     """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
     one response, in order.
+    """
+    AnalyzeBatch: _aio.StreamStreamMultiCallable[_engine_pb2.AnalyzeBatchRequest, _engine_pb2.AnalyzeBatchResponse]  # type: ignore[assignment]
+    """Answers many questions of any kind through one stream. Each request gets one response with its
+    id; responses come in any order. A question that cannot be answered gives an error in its
+    response and the stream goes on. The server reads only so far ahead as it computes, and stops
+    reading while the client does not read.
     """
     Rollout: _aio.UnaryStreamMultiCallable[_rollout_pb2.RolloutRequest, _rollout_pb2.RolloutResponse]  # type: ignore[assignment]
     """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
@@ -132,6 +144,18 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_engine_pb2.EvaluateBatchResponse], _abc.AsyncIterator[_engine_pb2.EvaluateBatchResponse]]:
         """Evaluates packed arrays of positions, millions a minute through one stream. Each request gets
         one response, in order.
+        """
+
+    @_abc_1.abstractmethod
+    def AnalyzeBatch(
+        self,
+        request_iterator: _MaybeAsyncIterator[_engine_pb2.AnalyzeBatchRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_engine_pb2.AnalyzeBatchResponse], _abc.AsyncIterator[_engine_pb2.AnalyzeBatchResponse]]:
+        """Answers many questions of any kind through one stream. Each request gets one response with its
+        id; responses come in any order. A question that cannot be answered gives an error in its
+        response and the stream goes on. The server reads only so far ahead as it computes, and stops
+        reading while the client does not read.
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,154 @@
+"""The stream of `AnalyzeBatch`: questions in, answers out, each side no faster than the other."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeAlias
+
+from bgserver.engine.errors import OverloadedError
+from bgserver.server.analysis import AnalysisChunk, Answer, expected_s
+from bgserver.server.pool import Priority
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from concurrent.futures import Future
+
+    from bgserver.engine.chunks import Executor
+    from bgserver.server.context import CallContext
+    from bgserver.server.runtime import Runtime
+    from bgserver.v1 import engine_pb2
+
+    _Done: TypeAlias = "asyncio.Future[list[Answer]] | BaseException | None"
+
+__all__ = ["analyze"]
+
+_READ_AHEAD = 64
+_MOST_IN_CHUNK = 1024
+_RETRY_AFTER_S = 5.0
+
+
+async def analyze(
+    runtime: Runtime,
+    requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest],
+    context: CallContext,
+) -> AsyncGenerator[bytes, None]:
+    """The serialised answers to a stream of questions, as they are found.
+
+    So many chunks are in work as the executor has slots; a chunk leaves its slot when the client
+    has taken all its answers. So a client that does not read is not read from, but for some
+    questions ahead.
+
+    Raises:
+        OverloadedError: Too many batches are in work.
+    """
+    most = runtime.config.max_batches
+    if runtime.batches >= most:
+        message = f"{most} batches are in work already"
+        raise OverloadedError(message, _RETRY_AFTER_S)
+    runtime.batches += 1
+    try:
+        executor = runtime.executor(Priority.ANALYSIS, context.deadline)
+        try:
+            stream = _Stream(executor, requests)
+            try:
+                async for answer in stream.answers():
+                    if answer.defect is not None:
+                        runtime.logger.error(
+                            "question", request_id=context.request_id, exception=answer.defect
+                        )
+                    yield answer.response
+            finally:
+                await stream.close()
+        finally:
+            executor.close()
+    finally:
+        runtime.batches -= 1
+
+
+class _Stream:
+    """One call in work: a task reads questions, another makes chunks of them."""
+
+    def __init__(
+        self, executor: Executor, requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest]
+    ) -> None:
+        self._executor = executor
+        self._questions: asyncio.Queue[engine_pb2.AnalyzeBatchRequest | None]
+        self._questions = asyncio.Queue(_READ_AHEAD)
+        # Holds no more than there are slots.
+        self._done: asyncio.Queue[_Done] = asyncio.Queue()
+        self._in_flight = 0
+        self._room = asyncio.Event()
+        self._tasks = (
+            asyncio.create_task(self._read(requests)),
+            asyncio.create_task(self._dispatch()),
+        )
+
+    async def answers(self) -> AsyncIterator[Answer]:
+        """The answers, chunk by chunk as they are done."""
+        ended = False
+        while not (ended and self._in_flight == 0):
+            done = await self._done.get()
+            if done is None:
+                ended = True
+                continue
+            if isinstance(done, BaseException):
+                raise done
+            for answer in done.result():
+                yield answer
+            self._in_flight -= 1
+            self._room.set()
+        await asyncio.gather(*self._tasks)  # raises what went wrong with the requests
+
+    async def close(self) -> None:
+        """Stop reading."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _read(self, requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest]) -> None:
+        try:
+            async for request in requests:
+                await self._questions.put(request)
+        except Exception:
+            await self._questions.put(None)  # what was asked before is still answered
+            raise
+        await self._questions.put(None)
+
+    async def _dispatch(self) -> None:
+        try:
+            while True:
+                while self._in_flight >= self._executor.slots:
+                    self._room.clear()
+                    await self._room.wait()
+                chunk = await self._next_chunk()
+                if chunk is None:
+                    break
+                self._in_flight += 1
+                future: Future[list[Answer]] = self._executor.submit(chunk)
+                asyncio.wrap_future(future).add_done_callback(self._done.put_nowait)
+        except Exception as error:  # noqa: BLE001 -- raised again by whoever reads the answers
+            self._done.put_nowait(error)
+        else:
+            self._done.put_nowait(None)
+
+    async def _next_chunk(self) -> AnalysisChunk | None:
+        """The questions that wait, as many as make a chunk; None at the end.
+
+        A question that comes alone does not wait for others.
+        """
+        question = await self._questions.get()
+        if question is None:
+            return None
+        requests = [question.SerializeToString()]
+        seconds = expected_s(question)
+        while seconds < self._executor.grain_s and len(requests) < _MOST_IN_CHUNK:
+            try:
+                question = self._questions.get_nowait()
+            except asyncio.QueueEmpty:
+                break
+            if question is None:
+                self._questions.put_nowait(None)
+                break
+            requests.append(question.SerializeToString())
+            seconds += expected_s(question)
+        return AnalysisChunk(tuple(requests))

@@ -1,0 +1,70 @@
+"""Questions of any kind for `analyze_batch`, written as for the methods of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bgserver_client import _requests
+from bgserver_client.v1 import engine_pb2
+
+if TYPE_CHECKING:
+    from bgserver_client._requests import DiceLike, LevelLike, PositionLike
+
+QUESTIONS_IN_FLIGHT = 64
+"""Questions that may wait for their answers at once."""
+
+
+class Question:
+    """Makes the questions of `analyze_batch`; the first argument comes back with the answer."""
+
+    @staticmethod
+    def evaluate(
+        identifier: str,
+        position: PositionLike,
+        *,
+        level: LevelLike | None = None,
+        milliseconds: int | None = None,
+    ) -> engine_pb2.AnalyzeBatchRequest:
+        """A question as `Client.evaluate` asks it."""
+        request = _requests.evaluate(position, level, milliseconds)
+        return engine_pb2.AnalyzeBatchRequest(id=_id(identifier), evaluate=request)
+
+    @staticmethod
+    def rank_plays(
+        identifier: str,
+        position: PositionLike,
+        dice: DiceLike | None = None,
+        *,
+        level: LevelLike | None = None,
+        milliseconds: int | None = None,
+        max_plays: int = 0,
+        cubeless: bool = False,
+        first_turn: bool = False,
+    ) -> engine_pb2.AnalyzeBatchRequest:
+        """A question as `Client.rank_plays` asks it."""
+        request = _requests.rank_plays(
+            position,
+            dice,
+            level=level,
+            milliseconds=milliseconds,
+            max_plays=max_plays,
+            cubeless=cubeless,
+            first_turn=first_turn,
+        )
+        return engine_pb2.AnalyzeBatchRequest(id=_id(identifier), rank_plays=request)
+
+    @staticmethod
+    def advise_cube(
+        identifier: str,
+        position: PositionLike,
+        *,
+        level: LevelLike | None = None,
+        milliseconds: int | None = None,
+    ) -> engine_pb2.AnalyzeBatchRequest:
+        """A question as `Client.advise_cube` asks it."""
+        request = _requests.advise_cube(position, level, milliseconds)
+        return engine_pb2.AnalyzeBatchRequest(id=_id(identifier), advise_cube=request)
+
+
+def _id(identifier: str) -> str:
+    return _requests.plain_text(identifier, "id")
