@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["match_text"]
 
-_COLUMN = 33
+_COLUMN = 40  # the longest play needs 31 characters
 _MAX_NAME = 24
 _CUBE_TEXTS = {
     EntryKind.DOUBLE: " Doubles => {}",
@@ -25,8 +25,10 @@ _CUBE_TEXTS = {
     EntryKind.DROP: " Drops",
     EntryKind.BEAVER: " Beavers => {}",
     EntryKind.RACCOON: " Raccoons => {}",
-    EntryKind.PLAY_ON: " Takes",
 }
+_CUBE_VALUES = {EntryKind.TAKE, EntryKind.PLAY_ON, EntryKind.AUTOMATIC_DOUBLE}
+# Playing on after a beaver goes without saying in this format.
+_SILENT = {EntryKind.AUTOMATIC_DOUBLE, EntryKind.PLAY_ON}
 
 
 def match_text(events: Iterable[Event], names: tuple[str, str] = ("First", "Second")) -> str:
@@ -65,11 +67,15 @@ def _game_lines(record: MatchRecord, game: GameRecord, names: Sequence[str]) -> 
     lines.append(f"{left:<{_COLUMN}}{names[1]} : {game.score[1]}")
     rows: list[list[str]] = []
     for entry in game.entries:
-        if entry.kind is not EntryKind.AUTOMATIC_DOUBLE:
+        if entry.kind not in _SILENT:
             _put(rows, entry.seat, _entry_text(entry))
+    ending = _ending(record, game)
+    # The result stands in the winner's column: on the last line if there is room, else below.
+    if ending is not None and ending[0] is Seat.SECOND and rows and not rows[-1][1]:
+        rows[-1][1] = f" {ending[1]}"
+        ending = None
     for number, (first, second) in enumerate(rows, start=1):
         lines.append(f"{number:3d}) {first:<{_COLUMN - 5}}{second}".rstrip())
-    ending = _ending(record, game)
     if ending is not None:
         winner, text = ending
         lines.append(" " * (6 if winner is Seat.FIRST else _COLUMN) + text)
@@ -99,13 +105,20 @@ def _ending(record: MatchRecord, game: GameRecord) -> tuple[Seat, str] | None:
     if result is None:
         if end is None or end.winner is None or not is_last:
             return None
-        # The match was given up in this game: the winner gets all that was missing.
-        points = (record.setup.match_length or 1) - game.score[end.winner]
-        return end.winner, f"Wins {_points(points)} and the match"
+        # The match was given up in this game: the winner gets all that was missing, in whole cubes.
+        missing = (record.setup.match_length or 1) - game.score[end.winner]
+        cube = _cube(game)
+        return end.winner, f"Wins {_points(-(-missing // cube) * cube)} and the match"
     if result.winner is None:
         return None
     wins_all = is_last and end is not None and end.reason is EndReason.SCORE
     return result.winner, f"Wins {_points(result.points)}{' and the match' * wins_all}"
+
+
+def _cube(game: GameRecord) -> int:
+    """The value of the cube when the record of a game stops."""
+    turned = [entry.value for entry in game.entries if entry.kind in _CUBE_VALUES]
+    return turned[-1] if turned else 1
 
 
 def _points(points: int) -> str:

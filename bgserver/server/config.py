@@ -41,6 +41,20 @@ class ServerConfig(BaseSettings):
     """Most games (or matches) of one simulation."""
     max_batches: int = Field(default=16, ge=1)
     """Most AnalyzeBatch streams at once."""
+    data: str = ":memory:"
+    """File in which games are kept; `:memory:` keeps them until the server ends. (The command
+    `bgserver serve` has a file in the user's data folder as its default.)"""
+    max_games: int = Field(default=100_000, ge=1)
+    """Most games that are not over."""
+    max_games_in_memory: int = Field(default=1_000, ge=1)
+    """Most games that are kept in memory while nobody uses them."""
+    max_watchers: int = Field(default=10_000, ge=1)
+    """Most Watch streams at once, over all connections."""
+    keep_finished_days: float | None = Field(default=None, ge=0)
+    """Delete games that have been over for so long; by default never."""
+    keep_idle_days: float | None = Field(default=None, ge=0)
+    """Delete games that are not over and in which nothing has happened for so long; by default
+    never."""
     max_rollouts: int = Field(default=16, ge=1)
     """Most rollouts at once."""
     max_rollouts_per_client: int = Field(default=8, ge=1)

@@ -11,6 +11,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from bgserver_client import _requests, _rollouts
 from bgserver_client._batches import BatchLike, BatchRequests, require_batches, unpack
+from bgserver_client._game_methods_aio import AsyncGameMethods
 from bgserver_client._options import (
     DEFAULT_ADDRESS,
     DEFAULT_TIMEOUT_S,
@@ -25,6 +26,7 @@ from bgserver_client.errors import UnavailableError, UnimplementedError, from_gr
 from bgserver_client.v1 import (
     engine_pb2,
     engine_pb2_grpc,
+    game_pb2_grpc,
     rollout_pb2,
     rules_pb2,
     rules_pb2_grpc,
@@ -53,7 +55,7 @@ _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 
 
-class AsyncClient:
+class AsyncClient(AsyncGameMethods):
     """A connection to a bgserver for asyncio; use it within one event loop.
 
     The methods, their arguments and their errors are those of `Client`; streams are asynchronous
@@ -83,6 +85,7 @@ class AsyncClient:
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
         self._engine = engine_pb2_grpc.EngineServiceStub(self._channel)
+        self._games = game_pb2_grpc.GameServiceStub(self._channel)
         self._simulation = simulation_pb2_grpc.SimulationServiceStub(self._channel)
         self._health = health_pb2_grpc.HealthStub(self._channel)
 

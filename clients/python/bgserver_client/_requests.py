@@ -157,7 +157,7 @@ def _player(
             raise fault(text, field=f"{field}.named_strength", reason="UNKNOWN_STRENGTH")
         message.named_strength = common_pb2.Strength.Value(f"STRENGTH_{strength.upper()}")
     elif strength is not None:
-        message.numeric_strength = checked_count(strength, f"{field}.numeric_strength")
+        message.numeric_strength = _count(strength, f"{field}.numeric_strength")
     return message
 
 
@@ -168,7 +168,7 @@ def limit_message(level: LevelLike | None, milliseconds: int | None) -> common_p
     if level is not None:
         message = f"expected a level or milliseconds, got {level!r} and {milliseconds!r}"
         raise fault(message, field="limit", reason="LIMIT_AMBIGUOUS")
-    return common_pb2.Limit(milliseconds=checked_count(milliseconds, "limit.milliseconds"))
+    return common_pb2.Limit(milliseconds=_count(milliseconds, "limit.milliseconds"))
 
 
 def variant_value(variant: VariantLike) -> common_pb2.Variant.ValueType:
@@ -258,7 +258,7 @@ def rank_plays(
         position=position_source(position),
         dice=dice_message(dice),
         limit=limit_message(level, milliseconds),
-        max_plays=checked_count(max_plays, "max_plays"),
+        max_plays=_count(max_plays, "max_plays"),
         cubeless=cubeless,
         first_turn=first_turn,
     )
@@ -289,9 +289,9 @@ def choose_play(
         dice=dice_message(dice),
         player=player_message(player, "player"),
         first_turn=first_turn,
-        seed=None if seed is None else checked_count(seed, "seed"),
-        game=checked_count(game, "game"),
-        turn=checked_count(turn, "turn"),
+        seed=None if seed is None else _count(seed, "seed"),
+        game=_count(game, "game"),
+        turn=_count(turn, "turn"),
     )
 
 
@@ -302,9 +302,9 @@ def choose_cube_action(
     return engine_pb2.ChooseCubeActionRequest(
         position=position_source(position),
         player=player_message(player, "player"),
-        seed=None if seed is None else checked_count(seed, "seed"),
-        game=checked_count(game, "game"),
-        turn=checked_count(turn, "turn"),
+        seed=None if seed is None else _count(seed, "seed"),
+        game=_count(game, "game"),
+        turn=_count(turn, "turn"),
     )
 
 
@@ -338,9 +338,9 @@ def simulate(
     return simulation_pb2.SimulateRequest(
         preset=plain_text(preset, "preset"),
         rules=rules,
-        match_length=None if match_length is None else checked_count(match_length, "match_length"),
-        count=checked_count(count, "count"),
-        seed=None if seed is None else checked_count(seed, "seed"),
+        match_length=None if match_length is None else _count(match_length, "match_length"),
+        count=_count(count, "count"),
+        seed=None if seed is None else _count(seed, "seed"),
         first=player_message(first, "first"),
         second=player_message(second, "second"),
         include_records=include_records,
@@ -358,7 +358,7 @@ def plain_text(text: str, field: str) -> str:
     return text
 
 
-def checked_count(number: int, field: str) -> int:
+def _count(number: int, field: str) -> int:
     """`number`, if a uint32 can hold it."""
     if not 0 <= number < 1 << 32:
         message = f"expected 0 to {(1 << 32) - 1}, got {number}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args
 import grpc
 
 from bgserver_client import _requests
-from bgserver_client._requests import DiceLike, LevelLike, PositionLike, fault
+from bgserver_client._requests import DiceLike, LevelLike, PositionLike, _count, fault
 from bgserver_client.errors import RpcError
 from bgserver_client.v1 import rollout_pb2
 
@@ -82,7 +82,7 @@ def rollout(
         kind=_kind(kind, has_roll=dice is not None or len(plays) > 0 or max_plays > 0),
         dice=_requests.dice_message(dice),
         plays=[_requests.plain_text(play, f"plays[{n}]") for n, play in enumerate(plays)],
-        max_plays=_requests.checked_count(max_plays, "max_plays"),
+        max_plays=_count(max_plays, "max_plays"),
         first_turn=first_turn,
         trials=_optional(trials, "trials"),
         min_trials=_optional(min_trials, "min_trials"),
@@ -92,7 +92,7 @@ def rollout(
         cubeful=cubeful,
         levels=_levels(levels, "levels"),
         early_levels=early,
-        early_plies=_requests.checked_count(early_plies, "early_plies"),
+        early_plies=_count(early_plies, "early_plies"),
         truncate_plies=_optional(truncate_plies, "truncate_plies"),
         truncate_level=_requests.level_value(truncate_level, "truncate_level"),
         stop_at_bearoff=stop_at_bearoff,
@@ -108,7 +108,7 @@ def no_result() -> RpcError:
 
 
 def _optional(number: int | None, field: str) -> int | None:
-    return None if number is None else _requests.checked_count(number, field)
+    return None if number is None else _count(number, field)
 
 
 def _kind(kind: RolloutKindLike | None, *, has_roll: bool) -> rollout_pb2.RolloutKind.ValueType:
