@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from bgserver.games.presets import Preset
     from bgserver.games.rules import Rules
 
-__all__ = ["preset_message", "read_languages", "read_rules", "rules_message", "text_message"]
+__all__ = [
+    "preset_message",
+    "read_languages",
+    "read_overrides",
+    "read_rules",
+    "rules_message",
+    "text_message",
+]
 
 _MAX_VALUES = 64  # of a list: more than any rule needs
 _KINDS: dict[str, type[enum.Enum]] = {
@@ -88,11 +95,16 @@ def read_rules(
         text = f"expected one of {names}, got {preset_name[:40]!r}"
         faults.append(Fault("preset", "UNKNOWN_PRESET", text))
     before = len(faults)
-    overrides = _read(message, "rules", faults)
+    overrides = read_overrides(message, faults)
     if preset is None or len(faults) > before:
         return None
     refuse(faults)
     return merged_rules(preset, overrides)
+
+
+def read_overrides(message: rules_pb2.Rules, faults: list[Fault]) -> dict[str, Any]:
+    """What a request's `rules` change, as `merge_rules` takes it."""
+    return _read(message, "rules", faults)
 
 
 def _read(message: Message, path: str, faults: list[Fault]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ The long run plays 10,000 games of every preset: `pytest -m long tests/games/tes
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -23,6 +24,7 @@ from bgserver.games.rules import AutoDouble, HollandScope, RaccoonOwner
 from bgserver.games.setup import new_setup
 from bgserver.games.state import Stage, apply, replay, to_act
 from bgserver.games.table import DueKind, decide, due, legal_actions, open_table, settle
+from bgserver.games.turn import rest_to, results_left
 from bgserver.games.views import game_state, score_before, seat_view
 from tests import naive
 
@@ -46,6 +48,7 @@ _ACTIONS: dict[ActionKind, Any] = {
     ActionKind.END_SESSION: act.EndSession,
     ActionKind.RETURN: act.Return,
 }
+_TAPS = 0.25
 _ORACLE_EVERY = 16  # the slow oracle judges about one play in so many
 # How often a player in the test chooses an action, against a step's 60.
 _WEIGHTS = {
@@ -102,11 +105,19 @@ class RandomTable:
     """One table played at random."""
 
     def __init__(self, name: str, seed: int) -> None:
+        """A new table.
+
+        Args:
+            name: One of `_SETUPS`.
+            seed: Of everything: dice, plays, times.
+        """
         preset, overrides, settings = _SETUPS[name]
         self.rng = random.Random(f"{name} {seed}")
         setup = new_setup(preset, overrides, **settings)
         self.dice = FairDice(self.rng.randbytes(32))
         self.now = 0.0
+        # Some tables are played tap by tap, some whole turns at a time.
+        self.taps = self.rng.random() < _TAPS
         self.log = open_table(setup, self.dice, self.now)
         self.state = replay(self.log)
 
@@ -144,9 +155,15 @@ class RandomTable:
             return
         weights = [_WEIGHTS.get(kind, 60 if kind is ActionKind.STEP else 5) for kind in kinds]
         kind = self.rng.choices(kinds, weights)[0]
-        if kind is ActionKind.STEP:
+        option = None
+        action: Any
+        if kind is ActionKind.STEP and not self.taps:
+            steps = rest_to(self.state, self.rng.choice(results_left(self.state)))
+            assert steps is not None
+            action = act.PlayTurn(tuple((step.source, step.target) for step in steps))
+        elif kind is ActionKind.STEP:
             option = self.rng.choice(legal.steps)
-            action: Any = act.MakeStep(option.source, option.target, option.order)
+            action = act.MakeStep(option.source, option.target, option.order)
         elif kind is ActionKind.UNDO:
             action = act.Undo(all=self.rng.random() < 0.5)
         elif kind is ActionKind.RESIGN:
@@ -155,7 +172,7 @@ class RandomTable:
             action = _ACTIONS[kind]()
         before = self.state
         self._book(decide(before, seat, action, self.dice, self.now, by))
-        if kind is ActionKind.STEP:
+        if option is not None:
             made = [event for event in self.log[before.version :] if event.name == "step_made"]
             assert len(made) == len(option.steps)
 
@@ -218,7 +235,11 @@ def _check(before: TableState, event: ev.Event, state: TableState) -> None:
     assert state.cube_value & (state.cube_value - 1) == 0
     assert state.cube_value <= (cap or 1)
     assert (state.cube_owner is None) or state.cube_value > 1
-    assert game_state(state).on_roll is state.turn
+    seen = game_state(state)
+    assert seen.on_roll is state.turn
+    if state.stage not in {Stage.OPENING, Stage.GAME_OVER, Stage.SESSION_OVER}:
+        assert (seen.to_act,) == to_act(state)
+        assert seen.resignation is state.resignation
     is_final = isinstance(event, (ev.PlayConfirmed, ev.TurnForfeited))
     if is_final and not before.last_answer and before.version % _ORACLE_EVERY == 0:
         _check_play(before, isinstance(event, ev.TurnForfeited))
@@ -258,37 +279,47 @@ def _check_end(before: TableState, event: ev.GameEnded) -> None:
         assert board.own_off == CHECKERS
 
 
-def _games(name: str, count: int, *, illegal: int) -> None:
-    first = int(os.environ.get("BGSERVER_TEST_SEED", "0"))
-    for seed in range(first, first + count):
-        run = RandomTable(name, seed)
+def play_random_games(name: str, count: int, *, illegal: int) -> None:
+    """Play at least so many games of a setup.
+
+    Args:
+        name: One of `_SETUPS`.
+        count: Games; matches are played to their end.
+        illegal: How many random actions to try before each legal one.
+    """
+    games = 0
+    for seed in itertools.count(int(os.environ.get("BGSERVER_TEST_SEED", "0"))):
+        if games >= count:
+            return
+        table = RandomTable(name, seed)
         try:
-            run.play(illegal=illegal)
-            run.finish()
+            table.play(illegal=illegal)
+            table.finish()
         except BaseException:
-            print(f"failed: {name!r}, seed {seed}, event {len(run.log)}")  # noqa: T201
+            print(f"failed: {name!r}, seed {seed}, event {len(table.log)}")  # noqa: T201
             raise
+        games += table.state.game
 
 
 @pytest.mark.parametrize("name", _SETUPS)
 def test_random_games_keep_all_invariants_and_replay(name: str) -> None:
-    _games(name, 4, illegal=0)
+    play_random_games(name, 12, illegal=0)
 
 
 @pytest.mark.parametrize("name", _SETUPS)
 def test_random_illegal_actions_never_change_the_state(name: str) -> None:
-    _games(name, 1, illegal=4)
+    play_random_games(name, 1, illegal=4)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("name", _PRESETS)
 def test_10_000_random_games(name: str) -> None:
-    _games(name, 10_000, illegal=0)
+    play_random_games(name, 10_000, illegal=0)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("name", _SETUPS)
 def test_many_random_illegal_actions(name: str) -> None:
-    _games(name, 300, illegal=3)
+    play_random_games(name, 300, illegal=3)
