@@ -238,11 +238,26 @@ def test_a_cluster_and_a_server_are_not_both_asked(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_the_picture(tmp_path: Path) -> None:
+def test_rollouts_and_the_picture(bgserver: CommandLine, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     source, picture = tmp_path / "in.jsonl", tmp_path / "equities.png"
-    source.write_text("start\n" + '{"position": "start", "dice": "31"}\n')
-    output = str(tmp_path / "out.jsonl")
-    outcome = CommandLine([])("batch", str(source), output, "--plot", str(picture))
+    cube = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:00:0:0:0:0:10"
+    questions = ("start", '{"position": "start", "dice": "31"}', cube)
+    source.write_text("\n".join(questions) + f'\n{{"xgid": "{cube}", "kind": "cube"}}\n')
+    output = tmp_path / "out.jsonl"
+    settings = ("--rollout", "--trials", "72", "--truncate", "5", "--max", "2")
+    outcome = bgserver(
+        "batch", str(source), str(output), *settings, "--plot", str(picture), "--json"
+    )
     assert outcome.code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
+    assert outcome.json["equities"]["rollout"]["count"] == 4
+    assert outcome.json["standardErrors"]["max"] > 0
+    (action,) = outcome.json["actions"]
+    assert action.startswith("double/")
+    again = tmp_path / "again.jsonl"
+    assert CommandLine([])("batch", str(source), str(again), *settings).code == 0
+    assert again.read_bytes() == output.read_bytes()
+    plays = json.loads(output.read_bytes().splitlines()[1])
+    assert len(plays["rollout"]["entries"]) == 2
+    assert [point["trials"] for point in plays["convergence"]] == [36, 72]

@@ -17,7 +17,7 @@ from bgserver.cli.batch_lines import (
 )
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.work import run
-from bgserver.v1 import common_pb2, engine_pb2
+from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
 
 _START = [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0]
 _XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10"
@@ -109,6 +109,32 @@ def test_lines_go_before_settings() -> None:
     assert (protobuf.id, protobuf.rank_plays.max_plays) == ("a", 2)
 
 
+def test_rollouts() -> None:
+    settings = LineSettings(
+        rollout=True, trials=72, standard_error=0.1, truncate=5, seed=9, level="lookahead_1",
+        cubeless=True, max_plays=2,
+    )  # fmt: skip
+    request = _read(_ROLLED, settings).rollout
+    assert request.kind == rollout_pb2.ROLLOUT_KIND_PLAYS
+    assert (request.trials, request.seed, request.truncate_plies) == (72, 9, 5)
+    assert request.standard_error == 0.1
+    assert request.levels.checker == request.levels.cube == common_pb2.LEVEL_LOOKAHEAD_1
+    assert request.HasField("cubeful")
+    assert not request.cubeful
+    assert request.max_plays == 2
+    assert not _read(_XGID, settings).rollout.HasField("dice")
+    cube = _read({"xgid": _XGID, "kind": "cube", "level": "static"}, settings).rollout
+    assert cube.kind == rollout_pb2.ROLLOUT_KIND_CUBE
+    assert cube.levels.checker == common_pb2.LEVEL_STATIC
+    own = {"xgid": _ROLLED, "rollout": {"trials": 36, "plays": ["8/5 6/5"], "seed": 4}}
+    request = _read(own).rollout
+    assert (request.trials, request.seed, list(request.plays)) == (36, 4, ["8/5 6/5"])
+    assert _read({"position": "start", "rollout": False}, settings).HasField("evaluate")
+    assert _read({"position": "start", "rollout": True}).rollout.seed == 1
+    whole = {"id": "r", "rollout": {"position": {"xgid": _XGID}, "kind": "ROLLOUT_KIND_CUBE"}}
+    assert _read(whole, settings).rollout.trials == 72
+
+
 @pytest.mark.parametrize(("given", "read"), [("a", "a"), (17, "17"), ("", "")])
 def test_ids(given: object, read: str) -> None:
     assert _read({"id": given, "position": "start"}).id == read
@@ -153,6 +179,12 @@ def test_ids(given: object, read: str) -> None:
         ({"position": "start", "dice": [3, -1]}, [("dice", "NOT_A_ROLL")]),
         ({"position": _START, "variant": "chess"}, [("variant", "UNKNOWN_VALUE")]),
         ({"position": "start", "time_ms": 1.5}, [("time_ms", "OUT_OF_RANGE")]),
+        ({"position": "start", "rollout": 5}, [("rollout", "NOT_A_ROLLOUT")]),
+        ({"position": "start", "rollout": {"x": 5}}, [("rollout", "NOT_A_ROLLOUT")]),
+        (
+            {"position": "start", "rollout": True, "time_ms": 5},
+            [("time_ms", "ONLY_WITHOUT_ROLLOUT")],
+        ),
     ],
     ids=lambda case: str(case)[:40],
 )  # fmt: skip
