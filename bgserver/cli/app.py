@@ -11,7 +11,19 @@ import typer
 from typer.core import TyperGroup
 
 from bgserver import __version__
-from bgserver.cli import batch, call, engine, match, rules, serve, simulate, train
+from bgserver.cli import (
+    batch,
+    call,
+    engine,
+    games,
+    match,
+    play,
+    rollout,
+    rules,
+    serve,
+    simulate,
+    train,
+)
 from bgserver.cli.problems import INTERRUPTED, report
 
 if TYPE_CHECKING:
@@ -81,10 +93,13 @@ app = typer.Typer(
 serve.register(app)
 rules.register(app)
 engine.register(app)
+rollout.register(app)
 simulate.register(app)
 match.register(app)
 batch.register(app)
 call.register(app)
+play.register(app)
+app.add_typer(games.app, name="games", rich_help_panel="Games")
 app.add_typer(train.app, name="train")
 
 

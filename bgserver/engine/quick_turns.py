@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bgserver.engine.levels import Level
-from bgserver.engine.plays import board_array, play_of_row, position_of_row
+from bgserver.engine.plays import board_array, play_of_row, position_of_board
 from bgserver.engine.position import Dice, Seat, Variant
 from bgserver.engine.strength import cube_noise, play_noise
 from bgserver.kernels import games as kernels
@@ -194,7 +194,7 @@ class QuickTurns:
             seat, standing.rolls, one, two, standing.cube_value, owner, standing.auto_doubles,
             rolled, other_rolled, first, second, choices, other_choices,
         ) = work.numbers.tolist()  # fmt: skip
-        standing.position = position_of_row(work.board.tolist(), self._variant)
+        standing.position = position_of_board(work.board.tolist(), self._variant)
         standing.seat = Seat(seat)
         standing.turns = (one, two)
         standing.rolled = (rolled, other_rolled)
@@ -218,7 +218,7 @@ class QuickTurns:
             is_first = is_first or (head is HeadTurns.FIRST_OF_GAME and sum(finished) == 0)
             board = record.boards[number]
             generate_plays(board, dice.high, dice.low, self._core.code, is_first, plays)
-            position = position_of_row(board.tolist(), self._variant)
+            position = position_of_board(board.tolist(), self._variant)
             play = play_of_row(position, dice, plays, int(record.rows[number]))
             yield Turn(seat, position, dice, play, int(record.cubes[number]))
             finished[seat] += 1

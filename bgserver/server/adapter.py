@@ -149,7 +149,9 @@ class GrpcAdapter:
         self, method: BoundMethod, grpc_context: GrpcContext
     ) -> tuple[CallContext, str | None]:
         metadata = cast("tuple[tuple[str, str | bytes], ...]", grpc_context.invocation_metadata())
-        return self._gate.arrive(method.name, metadata or (), grpc_context.time_remaining())
+        return self._gate.arrive(
+            method.name, metadata or (), grpc_context.time_remaining(), grpc_context.peer()
+        )
 
 
 def _serialised(reply: Reply) -> bytes:

@@ -58,6 +58,14 @@ class ServerConfig(BaseSettings):
     keep_idle_days: float | None = Field(default=None, ge=0)
     """Delete games that are not over and in which nothing has happened for so long; by default
     never."""
+    max_rollouts: int = Field(default=16, ge=1)
+    """Most rollouts at once."""
+    max_rollouts_per_client: int = Field(default=8, ge=1)
+    """Most rollouts of one client at once: of one token, or without tokens of one address."""
+    max_rollout_trials: int = Field(default=10_000_000, ge=1, le=100_000_000)
+    """Most trials of one candidate of a rollout."""
+    max_rollout_plays: int = Field(default=32, ge=1, le=64)
+    """Most plays of one rollout."""
     auth_tokens: tuple[SecretStr, ...] = ()
     """Accepted bearer tokens (in the environment a JSON list). With none here and in the file
     nobody has to authenticate; health and reflection never ask."""
@@ -71,6 +79,9 @@ class ServerConfig(BaseSettings):
     """For people or for machines."""
     shutdown_grace_s: float = Field(default=5.0, ge=0)
     """How long calls in work may take when the server stops."""
+    cluster: str | None = None
+    """Scheduler of a Dask cluster (`tcp://host:port`) that does batches and rollouts; everything
+    else is done by this process."""
     weights: Path | None = None
     """A weights file or folder to use instead of the built-in one."""
     match_equity_table: Path | None = None

@@ -8,6 +8,7 @@ because a chain of coroutines would double the time of a short call.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import time
 from typing import TYPE_CHECKING
@@ -61,8 +62,16 @@ class Gate:
         method: str,
         metadata: Iterable[tuple[str, str | bytes]],
         timeout_s: float | None,
+        peer: str = "",
     ) -> tuple[CallContext, str | None]:
-        """The context of a new call, and the value of its `authorization`."""
+        """The context of a new call, and the value of its `authorization`.
+
+        Args:
+            method: Full name of the method.
+            metadata: What the call carries.
+            timeout_s: How long the caller waits.
+            peer: The caller's address and port.
+        """
         request_id = authorization = None
         for key, value in metadata:
             if key == "x-request-id":
@@ -72,7 +81,11 @@ class Gate:
             elif key == "authorization" and isinstance(value, str):
                 authorization = value
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        return CallContext(method, request_id or new_request_id(), deadline), authorization
+        caller = peer.rpartition(":")[0]
+        if self._tokens and authorization is not None:
+            caller = hashlib.sha256(authorization.encode()).hexdigest()
+        context = CallContext(method, request_id or new_request_id(), deadline, caller)
+        return context, authorization
 
     def admit(self, authorization: str | None, *, idle: bool = False) -> None:
         """Let a call in; each call that was let in must `leave`.

@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING
 import bgserver_client
 import pytest
 from bgserver_client import AsyncClient, Client
-from bgserver_client.v1 import common_pb2, engine_pb2, game_pb2, rules_pb2, simulation_pb2
+from bgserver_client.v1 import (
+    common_pb2,
+    engine_pb2,
+    game_pb2,
+    rollout_pb2,
+    rules_pb2,
+    simulation_pb2,
+)
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import MethodDescriptor
 
-_FILES = (common_pb2, rules_pb2, engine_pb2, game_pb2, simulation_pb2)
+_FILES = (common_pb2, rules_pb2, engine_pb2, game_pb2, rollout_pb2, simulation_pb2)
 _METHODS = [
     method
     for file in _FILES
@@ -62,7 +69,7 @@ def test_every_field_of_a_request_can_be_set(method: MethodDescriptor) -> None:
     own_form = {"points": "batches", "notation": "play", "steps": "play", "id": "batches"}
     own_form["limit"] = "milliseconds"
     if method.name == "AnalyzeBatch":
-        own_form = dict.fromkeys(("id", "evaluate", "rank_plays", "advise_cube"), "questions")
+        own_form = dict.fromkeys((field.name for field in method.input_type.fields), "questions")
     for field in method.input_type.fields:
         assert own_form.get(field.name, field.name) in parameters
     assert "timeout_s" in parameters

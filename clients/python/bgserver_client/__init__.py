@@ -34,6 +34,12 @@ from bgserver_client._requests import (
     player,
     start_position,
 )
+from bgserver_client._rollouts import (
+    RolloutArguments,
+    RolloutKindLike,
+    RolloutKindName,
+    RolloutLevelsLike,
+)
 from bgserver_client._streams import AsyncResponseStream, ResponseStream
 from bgserver_client._sync import Client
 from bgserver_client.errors import (
@@ -83,6 +89,10 @@ __all__ = [
     "ResignationName",
     "ResourceExhaustedError",
     "ResponseStream",
+    "RolloutArguments",
+    "RolloutKindLike",
+    "RolloutKindName",
+    "RolloutLevelsLike",
     "RpcError",
     "SeatLike",
     "SeatName",
