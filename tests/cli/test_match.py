@@ -106,9 +106,7 @@ def test_a_damaged_line_is_named(remote: CommandLine, tmp_path: Path) -> None:
 def test_kill_9_loses_only_what_was_in_work(remote: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "match.jsonl"
     arguments = [*_MATCH, "--state", str(file)]
-    process = subprocess.Popen(
-        [*BGSERVER, *arguments, "-n", "1000000"], stdout=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([*BGSERVER, *arguments, "-n", "1000000"], stdout=subprocess.DEVNULL)
     try:
         while not file.exists() or file.read_bytes().count(b"\n") < 8:
             assert process.poll() is None

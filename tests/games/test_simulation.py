@@ -295,7 +295,13 @@ def test_every_play_is_legal_and_every_result_right(
 @pytest.mark.parametrize("lower", [False, True])
 @BOTH
 def test_2_1_the_opening_decides_who_starts(engine: Engine, variant: Variant, lower: bool) -> None:
-    spec = money(variant=variant, cube=False, fresh_roll=False, lower_starts=lower, levels=(Level.RANDOM,) * 2)
+    spec = money(
+        variant=variant,
+        cube=False,
+        fresh_roll=False,
+        lower_starts=lower,
+        levels=(Level.RANDOM,) * 2,
+    )
     starters = set()
     for game in games(engine, spec, 12):
         assert game.record is not None

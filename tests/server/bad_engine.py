@@ -102,7 +102,8 @@ class BadEngine(engine_pb2_grpc.EngineServiceServicer):
         return engine_pb2.ChooseCubeActionResponse(move=move)
 
     # The generated base class is abstract; nobody calls these.
-    Evaluate = RankPlays = AdviseCube = EvaluateBatch = AnalyzeBatch = GetInfo = ChoosePlay  # type: ignore[assignment]
+    Evaluate = RankPlays = AdviseCube = EvaluateBatch = ChoosePlay  # type: ignore[assignment]
+    AnalyzeBatch = Rollout = GetInfo = ChoosePlay  # type: ignore[assignment]
 
 
 @asynccontextmanager
