@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import OverloadedError
@@ -22,7 +22,7 @@ from bgserver.server.remote_player import RemotePlayer
 from bgserver.v1 import simulation_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from google.protobuf.descriptor import ServiceDescriptor
 
@@ -84,8 +84,11 @@ class SimulationServicer:
                     played = _play(engine, spec, units, with_results=with_results)
                     return runtime.pool.submit(played, Priority.BATCH, context.deadline)
 
-                async for response in _stream(order, start, most_jobs, most_units):
-                    yield response
+                responses = _stream(order, start, most_jobs, most_units)
+                # Closed here, and not some time later, when the call is cancelled.
+                async with aclosing(responses):
+                    async for response in responses:
+                        yield response
         finally:
             runtime.simulations -= 1
 
@@ -153,7 +156,7 @@ async def _connect(
 
 async def _stream(
     order: SimulationOrder, start: Start, most_jobs: int, most_units: int
-) -> AsyncIterator[simulation_pb2.SimulateResponse]:
+) -> AsyncGenerator[simulation_pb2.SimulateResponse, None]:
     """Keep so many jobs in work, and tell their results in order."""
     spec = order.spec
     jobs: deque[asyncio.Future[list[Played]]] = deque()

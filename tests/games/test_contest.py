@@ -36,13 +36,15 @@ from bgserver.games.simulation import (
     SimulationSpec,
     UnitResult,
 )
-from bgserver.games.state import Stage, replay
+from bgserver.games.state import Stage, apply, replay
 from bgserver.games.table import decide, open_table
 from tests.simulations import simulation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bgserver.engine.evaluator import Engine
-    from bgserver.games.events import Event
+    from bgserver.games.simulation import TurnRecord
 
 _WEAK = (Strength(0), Strength(10))  # much happens
 _HOLLAND = {"crawford": True, "holland": True}
@@ -131,65 +133,59 @@ def test_every_preset(engine: Engine, preset: str, players: tuple[Strength, Stre
         check_at_a_table(spec, quick)
 
 
+class Table:
+    """A table that is played by its own actions."""
+
+    def __init__(self, spec: SimulationSpec, unit: UnitResult) -> None:
+        self.dice = StreamDice(spec.seed, spec.first_game(unit.index))
+        self.state = replay(open_table(spec.setup, self.dice, 0.0))
+
+    def act(self, seat: Seat, action: act.Action) -> None:
+        for event in decide(self.state, seat, action, self.dice, 0.0):
+            self.state = apply(self.state, event)
+
+
 def check_at_a_table(spec: SimulationSpec, unit: UnitResult) -> None:
     """Every action of a unit is accepted by a table with the same dice, which ends it alike."""
-    dice = StreamDice(spec.seed, spec.first_game(unit.index))
-    events = open_table(spec.setup, dice, 0.0)
+    table = Table(spec, unit)
     for number, game in enumerate(unit.games):
         if number > 0:
             for seat in Seat:
-                events += decide(replay(events), seat, act.NextGame(), dice, 0.0)
+                table.act(seat, act.NextGame())
         assert game.record is not None
         for turn in game.record:
-            state = replay(events)
-            assert state.turn is turn.seat
-            assert state.turn_start == turn.position
-            assert state.cube_value == turn.cube_value
-            events += _actions(events, game, dice)
+            assert table.state.turn is turn.seat
+            assert table.state.turn_start == turn.position
+            assert table.state.cube_value == turn.cube_value
+            for seat, action in cube_actions(turn):
+                table.act(seat, action)
             if turn.dice is None:
                 continue
-            if replay(events).stage is Stage.TO_ROLL:
-                events += decide(replay(events), turn.seat, act.Roll(), dice, 0.0)
-            state = replay(events)
-            assert state.dice == turn.dice
+            if table.state.stage is Stage.TO_ROLL:
+                table.act(turn.seat, act.Roll())
+            assert table.state.dice == turn.dice
             assert turn.play is not None
-            if not turn.play.steps:
-                events += decide(state, turn.seat, act.Confirm(), dice, 0.0)
-                continue
             steps = tuple((step.source, step.target) for step in turn.play.steps)
-            events += decide(state, turn.seat, act.PlayTurn(steps), dice, 0.0)
-        result = replay(events).result
+            table.act(turn.seat, act.PlayTurn(steps) if steps else act.Confirm())
+        result = table.state.result
         assert result is not None
-        assert (result.winner, result.points, result.cube) == (
-            game.winner, game.points, game.cube_value,
-        )  # fmt: skip
-    assert replay(events).score == unit.points
+        assert result.winner == game.winner
+        assert (result.points, result.cube) == (game.points, game.cube_value)
+    assert table.state.score == unit.points
 
 
-def _actions(events: list[Event], game: GameRecord, dice: StreamDice) -> list[Event]:
-    """What happens to the cube before the roll of the turn that is on."""
-    state = replay(events)
-    assert game.record is not None
-    turn = next(
-        turn for turn in game.record
-        if turn.seat is state.turn and turn.position == state.turn_start
-    )  # fmt: skip
-    done: list[Event] = []
-    actions: list[tuple[Seat, act.Action]] = []
-    other = turn.seat.other
+def cube_actions(turn: TurnRecord) -> Iterator[tuple[Seat, act.Action]]:
+    """What happened to the cube before the roll of a turn."""
+    seat, other, dropped = turn.seat, turn.seat.other, turn.dice is None
     if turn.doubled:
-        actions.append((turn.seat, act.Double()))
-        answer: act.Action = act.Beaver() if turn.beavered else act.Take()
-        actions.append((other, answer if turn.taken else act.Drop()))
-    if turn.beavered:
-        leaves = turn.dice is None and not turn.raccooned
-        answer = act.Raccoon() if turn.raccooned else act.PlayOn()
-        actions.append((turn.seat, act.Drop() if leaves else answer))
+        yield seat, act.Double()
+        takes = act.Beaver() if turn.beavered else act.Take()
+        yield other, takes if turn.taken else act.Drop()
     if turn.raccooned:
-        actions.append((other, act.Drop() if turn.dice is None else act.PlayOn()))
-    for seat, action in actions:
-        done += decide(replay(events + done), seat, action, dice, 0.0)
-    return done
+        yield seat, act.Raccoon()
+        yield other, act.Drop() if dropped else act.PlayOn()
+    elif turn.beavered:
+        yield seat, act.Drop() if dropped else act.PlayOn()
 
 
 @pytest.mark.parametrize("name", [*_MONEY, *_MATCH])
