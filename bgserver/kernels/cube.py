@@ -46,13 +46,25 @@ _RACE_MIN_EFFICIENCY = 0.6
 _RACE_MAX_EFFICIENCY = 0.7
 _RACE_MIN_PIPS = 40
 _RACE_MAX_PIPS = 120
-FREE_DOUBLE_EFFICIENCY = 0.9
-"""Least efficiency where the next double of one player costs him nothing.
+# The published efficiencies suit the value after a double that was taken, with the cube in the
+# hand of the opponent. Where the player on roll may double, waiting has more of the live value:
+# the share is e + lift * e * (1 - e) for an efficiency e. The lifts bring the static value nearest
+# to the engine's own look-ahead of two rolls, whose leaves are judged with the same lifts, over
+# positions of self-play near a double (`python -m bench.cube_formula`).
+_CENTERED_LIFT = 0.37
+_JACOBY_LIFT = 0.75
+"""A centred cube with Jacoby: the dead value has no gammons, which any double brings back."""
+_OWNED_LIFT = 0.3
+_CENTERED_MATCH_LIFT = 0.18
+_OWNED_MATCH_LIFT = 0.25
+
+_FREE_DOUBLE_WAIT = 0.12
+"""What is lost of the live value where the next double of one player costs him nothing.
 
 A player who loses the match with this game whatever the cube shows (a trailer after the Crawford
 game, a taker whose opponent now wins with this cube) turns it at his very next turn, so nearly
-all of the live value is his. Measured on 1,200 positions of self-play at such scores: 0.87 to 0.92
-in each group brings this static value nearest to GNU Backgammon's two rolls deep.
+all of the live value is his; the less, the nearer he is to his cash point, beyond which he may lose
+his market before. Measured as the lifts above.
 """
 
 
@@ -321,6 +333,25 @@ def may_double(state: CubeState) -> bool:
 
 
 @kernel
+def live_share(efficiency: float, state: CubeState) -> float:
+    """How much of the live value a position has in a cube state, 0..1.
+
+    Args:
+        efficiency: Cube efficiency of its class.
+        state: The cube, and who owns it.
+    """
+    if state.owner == OPPOSING:
+        return efficiency
+    if state.owner == OWNED:
+        lift = _OWNED_LIFT if state.away_own == 0 else _OWNED_MATCH_LIFT
+    elif state.away_own > 0:
+        lift = _CENTERED_MATCH_LIFT
+    else:
+        lift = _JACOBY_LIFT if state.jacoby else _CENTERED_LIFT
+    return efficiency + lift * efficiency * (1.0 - efficiency)
+
+
+@kernel
 def money_value(
     chance: float,
     shares: GammonShares,
@@ -340,7 +371,8 @@ def money_value(
         return dead * state.value
     stakes = Stakes(win, -lose, 1.0, -1.0)
     live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    return (efficiency * live + (1.0 - efficiency) * dead) * state.value
+    share = live_share(efficiency, state)
+    return (share * live + (1.0 - share) * dead) * state.value
 
 
 @kernel
@@ -357,11 +389,20 @@ def match_value(
     if able == 0:
         return 2.0 * dead - 1.0
     live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    free_own = able & 1 == 1 and state.away_opponent <= state.value
-    free_opponent = able & 2 == 2 and state.away_own <= state.value
-    if free_own or free_opponent:
-        efficiency = max(efficiency, FREE_DOUBLE_EFFICIENCY)
-    return 2.0 * (efficiency * live + (1.0 - efficiency) * dead) - 1.0
+    share = live_share(efficiency, state)
+    if able & 1 == 1 and state.away_opponent <= state.value:
+        share = max(share, _free_share(chance, cash_points[0]))
+    elif able & 2 == 2 and state.away_own <= state.value:
+        share = max(share, _free_share(1.0 - chance, cash_points[1]))
+    return 2.0 * (share * live + (1.0 - share) * dead) - 1.0
+
+
+@kernel
+def _free_share(chance: float, cash_point: float) -> float:
+    """Share of the live value where a player with this chance doubles at his next turn."""
+    if chance >= cash_point:
+        return 1.0 - _FREE_DOUBLE_WAIT
+    return 1.0 - _FREE_DOUBLE_WAIT * chance / cash_point
 
 
 @kernel
