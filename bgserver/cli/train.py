@@ -56,7 +56,15 @@ def label(
     variant: Annotated[Variant, typer.Option(help="The game.")],
     folder: Annotated[Path, typer.Option(help="Holds the shards; new ones go on from the last.")],
     count: Annotated[int, typer.Option(min=1, help="Labels to add.")] = 1_000_000,
-    depth: Annotated[int, typer.Option(min=1, max=2, help="Rolls to look ahead.")] = 1,
+    second_rolls: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=21,
+            help="Of the 21 rolls, so many are looked at a second roll ahead: 0 looks one roll "
+            "ahead, 21 two, anything between estimates that.",
+        ),
+    ] = 0,
     carried: Annotated[
         float, typer.Option(min=0, max=1, help="Share of later findings of a game in its labels.")
     ] = 0.8,
@@ -65,7 +73,9 @@ def label(
     """Play games and label their decisions by looking one or two rolls ahead."""
     from bgserver.training.commands import label_positions
 
-    label_positions(weights, variant, folder, count=count, depth=depth, carried=carried, seed=seed)
+    label_positions(
+        weights, variant, folder, count=count, second_rolls=second_rolls, carried=carried, seed=seed
+    )
 
 
 @app.command()

@@ -11,6 +11,8 @@ import hmac
 import secrets
 from typing import TYPE_CHECKING, Protocol
 
+from bgserver.games import events as ev
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -138,6 +140,43 @@ def verify(events: Iterable[Event]) -> list[str]:
         events: The log of a table, from its first event.
 
     Returns:
-        What is wrong, in words; empty if every finished game kept its promise.
+        What is wrong, in words; empty if every game that has ended kept its promise.
     """
-    raise NotImplementedError
+    faults: list[str] = []
+    promises: dict[int, str] = {}
+    rolls: list[tuple[int, int]] = []
+    game = 0
+    for event in events:
+        if isinstance(event, ev.DiceCommitted):
+            promises[event.game] = event.commitment
+        elif isinstance(event, ev.GameStarted):
+            game, rolls = event.game, []
+            if game not in promises:
+                faults.append(f"game {game}: no promise before the first roll")
+        elif isinstance(event, ev.OpeningRolled) or (
+            isinstance(event, ev.DiceRolled) and not event.opening
+        ):
+            rolls.append((event.first, event.second))
+        elif isinstance(event, ev.DiceRevealed):
+            faults += _seed_faults(event, promises.pop(event.game, ""), rolls)
+    ended = set(promises) - {game}
+    faults += [f"game {number}: the seed was never published" for number in sorted(ended)]
+    return faults
+
+
+def _seed_faults(
+    revealed: ev.DiceRevealed, promise: str, rolls: list[tuple[int, int]]
+) -> list[str]:
+    """What is wrong with one game's seed."""
+    try:
+        seed = bytes.fromhex(revealed.seed)
+    except ValueError:
+        return [f"game {revealed.game}: the seed is no hexadecimal number"]
+    if promise and hashlib.sha256(seed).hexdigest() != promise:
+        return [f"game {revealed.game}: the seed is not the promised one"]
+    return [
+        f"game {revealed.game}: roll {index} was {found[0]}-{found[1]}, "
+        f"the seed gives {wanted[0]}-{wanted[1]}"
+        for index, found in enumerate(rolls)
+        if (wanted := _dice(seed, index)) != found
+    ]

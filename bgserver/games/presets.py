@@ -14,6 +14,7 @@ from bgserver.games.rules import (
     CubeUse,
     HollandCount,
     HollandScope,
+    Koks,
     LongNardyRules,
     OnTimeout,
     OpeningDice,
@@ -27,7 +28,7 @@ from bgserver.games.rules import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["PRESETS", "Preset", "merged_rules"]
+__all__ = ["PRESETS", "Preset", "merge_rules", "merged_rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,16 @@ def merged_rules(preset: Preset, overrides: Mapping[str, Any], path: str = "rule
     Raises:
         InvalidInputError: A parameter is fixed, or they contradict each other; every fault named.
     """
+    rules, faults = merge_rules(preset, overrides, path)
+    if faults:
+        raise InvalidInputError(faults)
+    return rules
+
+
+def merge_rules(
+    preset: Preset, overrides: Mapping[str, Any], path: str = "rules"
+) -> tuple[Rules, list[Fault]]:
+    """As `merged_rules`, with the faults beside the rules for callers who look for more of them."""
     base = preset.rules
     faults = [
         Fault(f"{path}.{name}", "FIXED_BY_PRESET", f"the preset {preset.name} does not allow it")
@@ -159,9 +170,7 @@ def merged_rules(preset: Preset, overrides: Mapping[str, Any], path: str = "rule
         changes["long_nardy"] = replace(options, **changes["long_nardy"])
     rules = _completed(replace(base, **changes), asked=overrides.keys())
     faults.extend(rules_faults(rules, path))
-    if faults:
-        raise InvalidInputError(faults)
-    return rules
+    return rules, faults
 
 
 _MATCH_ONLY = (
@@ -208,4 +217,11 @@ def _completed(rules: Rules, asked: Collection[str]) -> Rules:
         if is_lost or getattr(rules, name) is None:
             # raccoon_owner stays None: whoever wants raccoons must state it (4.22).
             changes[name] = getattr(pattern, name)
+    if rules.turn_seconds and rules.on_timeout is None:
+        changes["on_timeout"] = OnTimeout.LEGAL_PLAY
+    if rules.turn_seconds and rules.loses_after_timeouts is None:
+        changes["loses_after_timeouts"] = 0
+    koks = rules.long_nardy is not None and rules.long_nardy.koks is Koks.THREE
+    if koks and "highest_result" not in asked:
+        changes["highest_result"] = 3
     return replace(rules, **changes)

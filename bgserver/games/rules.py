@@ -235,7 +235,7 @@ class Rules:
     undo: bool = True
     """Whether steps may be taken back before confirmation."""
     highest_result: int = 3
-    """Highest result before the cube; 2 in Long Nardy."""
+    """Highest result before the cube; 2 in Long Nardy, 3 there with koks."""
     backgammon_needs_none_off: bool | None = True
     """Whether a backgammon needs a loser who has borne off nothing (3.4)."""
     cube: CubeUse = CubeUse.OFF
@@ -324,7 +324,7 @@ def _range_faults(rules: Rules) -> Iterator[tuple[str, str, str]]:
     for bot in rules.bots:
         if bot not in BOTS:
             yield "bots", "UNKNOWN_VALUE", f"expected {', '.join(BOTS)}, got {bot[:40]!r}"
-    highest = 2 if rules.variant is Variant.LONG_NARDY else 3
+    highest = _most_levels(rules)
     if not 1 <= rules.highest_result <= highest:
         message = f"expected 1 to {highest} in this game, got {rules.highest_result}"
         yield "highest_result", "OUT_OF_RANGE", message
@@ -333,6 +333,13 @@ def _range_faults(rules: Rules) -> Iterator[tuple[str, str, str]]:
         yield "holland_rolls", "OUT_OF_RANGE", f"expected 1 to {_MAX_HOLLAND_ROLLS}, got {rolls}"
     if rules.long_nardy is not None and rules.variant is not Variant.LONG_NARDY:
         yield "long_nardy", "NOT_IN_BACKGAMMON", "these options belong to long nardy"
+
+
+def _most_levels(rules: Rules) -> int:
+    """How many levels of winning a game has."""
+    if rules.variant is Variant.BACKGAMMON:
+        return 3
+    return 3 if rules.long_nardy is not None and rules.long_nardy.koks is Koks.THREE else 2
 
 
 def _match_faults(rules: Rules) -> Iterator[tuple[str, str, str]]:
@@ -345,8 +352,8 @@ def _match_faults(rules: Rules) -> Iterator[tuple[str, str, str]]:
         yield "resign_scope", "RESIGN_WITHOUT_MATCH", "there is no match to resign"
     if rules.holland and not is_match:
         yield "holland", "HOLLAND_WITHOUT_MATCH", "the Holland rule is for matches only"
-    elif rules.holland and not rules.crawford:
-        yield "holland", "HOLLAND_NEEDS_CRAWFORD", "the Holland rule needs the Crawford rule"
+    if rules.holland and not rules.crawford:
+        yield "holland", "HOLLAND_WITHOUT_CRAWFORD", "the Holland rule needs the Crawford rule"
     if not is_match:
         return
     if rules.jacoby:
@@ -370,9 +377,9 @@ def _cube_faults(rules: Rules) -> Iterator[tuple[str, str, str]]:
             ("auto_double", auto_double),
         ):
             if is_on:
-                yield name, "NEEDS_CUBE", f"{name} needs a cube, and the cube is off"
+                yield name, "RULE_NEEDS_CUBE", f"{name} needs a cube, and the cube is off"
     if rules.raccoon and not rules.beaver:
-        yield "raccoon", "RACCOON_NEEDS_BEAVER", "raccoons need beavers"
+        yield "raccoon", "RACCOON_WITHOUT_BEAVER", "raccoons need beavers"
     if rules.raccoon and rules.raccoon_owner is None:
         message = "say who owns the cube after a raccoon: the sources disagree"
         yield "raccoon_owner", "RACCOON_OWNER_REQUIRED", message
@@ -392,5 +399,7 @@ def match_length_faults(
         return [Fault(path, "OUT_OF_RANGE", message)]
     if rules.match_lengths and length not in rules.match_lengths:
         allowed = ", ".join(str(one) for one in rules.match_lengths)
-        return [Fault(path, "LENGTH_NOT_ALLOWED", f"expected one of {allowed}, got {length}")]
+        return [
+            Fault(path, "MATCH_LENGTH_NOT_IN_PRESET", f"expected one of {allowed}, got {length}")
+        ]
     return []

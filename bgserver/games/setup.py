@@ -6,13 +6,23 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.engine.position import Variant
 from bgserver.games.codec import Json, decoded, encoded
-from bgserver.games.rules import Rules, Session
+from bgserver.games.presets import PRESETS, merge_rules
+from bgserver.games.rules import (
+    CubeUse,
+    HeadException,
+    LongNardyRules,
+    Rules,
+    Session,
+    match_length_faults,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SeatKind", "Setup", "new_setup"]
+__all__ = ["SeatKind", "Setup", "new_setup", "unsupported_faults"]
 
 
 class SeatKind(enum.Enum):
@@ -79,4 +89,61 @@ def new_setup(
         InvalidInputError: Anything does not fit; field paths start with `preset`, `rules`,
             `match_length`, `cube` or `turn_seconds`.
     """
-    raise NotImplementedError
+    if preset not in PRESETS:
+        message = f"expected one of {', '.join(PRESETS)}, got {preset[:40]!r}"
+        raise InvalidInputError([Fault("preset", "UNKNOWN_PRESET", message)])
+    changes = dict(overrides or {})
+    choice = changes.get("cube", PRESETS[preset].rules.cube)
+    if choice is CubeUse.SELECTABLE and cube is not None:
+        changes["cube"] = CubeUse.ON if cube else CubeUse.OFF
+    rules, faults = merge_rules(PRESETS[preset], changes)
+    faults += unsupported_faults(rules)
+    faults += _length_faults(rules, match_length)
+    if cube is not None and cube != rules.has_cube:
+        message = f"these rules say the cube is {rules.cube.value}"
+        faults.append(Fault("cube", "CUBE_NOT_IN_PRESET", message))
+    if turn_seconds is not None and turn_seconds not in rules.turn_seconds:
+        limits = ", ".join(f"{limit} s" for limit in rules.turn_seconds) or "no limit"
+        message = f"expected {limits}, got {turn_seconds} s"
+        faults.append(Fault("turn_seconds", "TIME_LIMIT_NOT_IN_PRESET", message))
+    if faults:
+        raise InvalidInputError(faults)
+    if turn_seconds is None and rules.turn_seconds and SeatKind.BOT not in seats:
+        turn_seconds = sorted(rules.turn_seconds)[len(rules.turn_seconds) // 2]
+    return Setup(rules, preset, match_length, rules.has_cube, turn_seconds, seats)
+
+
+def _length_faults(rules: Rules, match_length: int | None) -> list[Fault]:
+    if match_length is None and rules.session is Session.MATCH:
+        message = "say to how many points the match goes"
+        return [Fault("match_length", "MATCH_LENGTH_REQUIRED", message)]
+    return match_length_faults(rules, match_length)
+
+
+_NARDY_DEFAULTS = LongNardyRules()
+# Options of Long Nardy that the play generator does not know (7.14); the others are free.
+_NARDY_FIXED = (
+    "head_per_turn",
+    "prime_length",
+    "prime_release",
+    "prime_seam",
+    "prime_check",
+)
+
+
+def unsupported_faults(rules: Rules, path: str = "rules") -> list[Fault]:
+    """Options that make sense but that tables do not play by (7.14: `UNSUPPORTED_OPTION`)."""
+    if rules.variant is not Variant.LONG_NARDY:
+        return []
+    options = rules.long_nardy or _NARDY_DEFAULTS
+    found = [
+        name for name in _NARDY_FIXED if getattr(options, name) != getattr(_NARDY_DEFAULTS, name)
+    ]
+    if options.head_exception not in {HeadException.LISTED_DOUBLES, HeadException.NONE}:
+        found.append("head_exception")
+    message = "only the value of the preset long_nardy is supported"
+    faults = [Fault(f"{path}.long_nardy.{name}", "UNSUPPORTED_OPTION", message) for name in found]
+    if rules.has_cube:
+        message = "long nardy is played without a cube"
+        faults.append(Fault(f"{path}.cube", "UNSUPPORTED_OPTION", message))
+    return faults

@@ -63,6 +63,9 @@ class TableState:
     last_result: ev.GameEnded | None = None
     """How the last finished game ended."""
 
+    result: ev.GameEnded | None = None
+    """How the present game ended; None while it runs."""
+
     game: int = 0
     """Number of the present game, from 1."""
     crawford: bool = False
@@ -187,6 +190,7 @@ def _game_started(state: TableState, event: ev.GameStarted) -> _Changes:
     start = Position.start(state.setup.rules.variant)
     return {
         "stage": Stage.OPENING,
+        "result": None,
         "game": event.game,
         "crawford": event.crawford,
         "crawford_done": state.crawford_done or event.crawford,
@@ -337,6 +341,7 @@ def _game_ended(_state: TableState, event: ev.GameEnded) -> _Changes:
         "stage": Stage.GAME_OVER,
         "score": event.score,
         "last_result": event,
+        "result": event,
         "resigning": None,
         "resignation": Resignation.NONE,
         "clock_from": event.at,

@@ -54,7 +54,7 @@ def label_positions(
     folder: Path,
     *,
     count: int,
-    depth: int,
+    second_rolls: int,
     carried: float,
     seed: int,
 ) -> None:
@@ -63,7 +63,7 @@ def label_positions(
     folder.mkdir(parents=True, exist_ok=True)
     with _bar("labels") as bar:
         task = bar.add_task("labels", total=count)
-        for done in write_shards(core, seed, folder, count, depth, carried):
+        for done in write_shards(core, seed, folder, count, second_rolls, carried):
             bar.update(task, completed=done)
 
 

@@ -1,8 +1,13 @@
 """Label positions with the engine's own look-ahead: what the next network learns from.
 
 Games are played by the present network, some turns at random, so that odd positions are seen
-too. At each turn the best plays and one random other are labelled by looking one roll ahead:
-siblings matter, since it is their order that decides a play.
+too. At each turn the best plays and one random other are labelled by looking ahead: siblings
+matter, since it is their order that decides a play.
+
+A label looks one roll ahead, or two, or two along a sample of the rolls: what a second look finds
+out after a few of the replies, the same rolls for all siblings, is added to the first look. Its
+mean over the samples is the look two rolls ahead, at a fraction of the cost; a fit needs many
+labels, and can do with noise whose mean is zero.
 """
 
 from __future__ import annotations
@@ -22,8 +27,11 @@ from bgserver.kernels._jit import kernel
 from bgserver.kernels.dice import random_bits, roll
 from bgserver.kernels.evaluate import CLASS_BEAROFF, judge_class
 from bgserver.kernels.moves import turn_board
-from bgserver.kernels.network import N_OUTPUTS, equity, game_outcome
+from bgserver.kernels.network import N_OUTPUTS, equity, flip, game_outcome
 from bgserver.kernels.search import (
+    N_ROLLS,
+    WAYS,
+    best_replies,
     best_static,
     look_one_roll,
     look_two_rolls,
@@ -127,15 +135,58 @@ def _take_siblings(values: NDArray[np.float32], count: int, taken: NDArray[np.in
 
 
 @kernel
+def _look_along_some_rolls(
+    after: NDArray[np.int8],
+    variant: int,
+    rolls: int,
+    offset: float,
+    evaluator: Evaluator,
+    memories: tuple[SearchMemory, SearchMemory],
+    out: NDArray[np.float64],
+) -> None:
+    """Chances of the mover after a play, two rolls ahead along a sample of the first rolls.
+
+    Args:
+        after: int8[26]: the board after the play, seen by the mover; a running game.
+        variant: The game.
+        rolls: Rolls in the sample.
+        offset: Where the sample begins, 0 to 1. The 36 rolls are passed in equal strides from
+            there, so every roll comes as often as its chance is.
+        evaluator: `Evaluator`.
+        memories: `SearchMemory` of the first look and of the second.
+        out: float64[5], written.
+    """
+    memory, second = memories
+    best_replies(after, variant, evaluator, memory)
+    total = np.zeros(N_OUTPUTS)
+    for number in range(N_ROLLS):
+        for index in range(N_OUTPUTS):
+            total[index] += WAYS[number] * memory.reply_values[number, index] / 36.0
+    number = 0
+    passed = WAYS[0]
+    for step in range(rolls):
+        place = 36.0 * (step + offset) / rolls
+        while place >= passed and number < N_ROLLS - 1:
+            number += 1
+            passed += WAYS[number]
+        look_one_roll(memory.replies[number], variant, evaluator, second, out)
+        for index in range(N_OUTPUTS):
+            total[index] += (out[index] - memory.reply_values[number, index]) / rolls
+    for index in range(N_OUTPUTS):
+        out[index] = min(max(total[index], 0.0), 1.0)
+    flip(out, out)
+
+
+@kernel
 def _label_game(
     start: NDArray[np.int8],
     variant: int,
     seed: int,
     game: int,
-    depth: int,
+    second_rolls: int,
     carried: float,
     evaluator: Evaluator,
-    memories: tuple[SearchMemory, SearchMemory],
+    memories: tuple[SearchMemory, SearchMemory, SearchMemory],
     out: LabelBuffers,
 ) -> int:
     """Play one game and label its decisions.
@@ -145,16 +196,16 @@ def _label_game(
         variant: The game.
         seed: Seed of dice and random choices.
         game: Number of the game.
-        depth: Rolls to look ahead, 1 or 2.
+        second_rolls: Rolls after which to look a second roll ahead, 0 to 21.
         carried: See `_look_along_the_game`.
         evaluator: `Evaluator` of the teacher.
-        memories: Two `SearchMemory`: of the game and of the look-ahead.
+        memories: Three `SearchMemory`: of the game, of the first look and of the second.
         out: Written.
 
     Returns:
         The number of labels.
     """
-    memory, deeper = memories
+    memory, deeper, deepest = memories
     board = start.copy()
     turned = start.copy()
     label = np.zeros(N_OUTPUTS, dtype=np.float64)
@@ -175,6 +226,7 @@ def _label_game(
         best, count = best_static(board, die_a, die_b, variant, first_turn, evaluator, memory)
         bits = random_bits(seed + 2, game, turn)
         other = int(np.int64((bits >> np.uint64(33)) % np.uint64(count)))
+        offset = float(np.int64((bits >> np.uint64(8)) & np.uint64(0xFFFF))) / 65536.0
         boards_now = memory.plays.boards
         n_taken = _take_siblings(memory.values, count, taken)
         first_label[turn] = n_labels
@@ -192,10 +244,14 @@ def _label_game(
             after = boards_now[taken[index]]
             if n_labels == _MAX_LABELS or judge_class(after, variant, evaluator) >= CLASS_BEAROFF:
                 continue
-            if depth == 1:
+            if second_rolls == 0:
                 look_one_roll(after, variant, evaluator, deeper, label)
-            else:
+            elif second_rolls >= N_ROLLS:
                 look_two_rolls(after, variant, evaluator, deeper, label)
+            else:
+                _look_along_some_rolls(
+                    after, variant, second_rolls, offset, evaluator, (deeper, deepest), label
+                )
             if index == 0:
                 has_label[turn] = True
             if index < n_siblings:
@@ -271,7 +327,7 @@ def _look_along_the_game(
 
 
 def label_games(
-    core: GameCore, seed: int, first_game: int, depth: int = 1, carried: float = CARRIED
+    core: GameCore, seed: int, first_game: int, second_rolls: int = 0, carried: float = CARRIED
 ) -> Iterator[Labels]:
     """Labels of game after game, without end.
 
@@ -279,14 +335,18 @@ def label_games(
         core: The teacher.
         seed: Seed of dice and random choices.
         first_game: Number of the first game; game k always gives the same labels.
-        depth: Rolls to look ahead, 1 or 2.
+        second_rolls: Rolls after which to look a second roll ahead, 0 to 21.
         carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
 
     Yields:
         The labels of one game; `turns` is 2 k for the best plays of roll k, 2 k + 1 for another.
     """
     networks = core.evaluator.networks
-    memories = (make_search_memory(networks), make_search_memory(networks))
+    memories = (
+        make_search_memory(networks),
+        make_search_memory(networks),
+        make_search_memory(networks),
+    )
     start = board_array(Position.start(core.weights.variant))
     buffers = LabelBuffers(
         boards=np.zeros((_MAX_LABELS, 26), dtype=np.int8),
@@ -296,7 +356,7 @@ def label_games(
     game = first_game
     while True:
         count = _label_game(
-            start, core.code, seed, game, depth, carried, core.evaluator, memories, buffers
+            start, core.code, seed, game, second_rolls, carried, core.evaluator, memories, buffers
         )
         yield Labels(
             buffers.boards[:count].copy(),
@@ -311,7 +371,7 @@ def write_shards(
     seed: int,
     folder: Path,
     count: int,
-    depth: int = 1,
+    second_rolls: int = 0,
     carried: float = CARRIED,
 ) -> Iterator[int]:
     """Label at least `count` positions and write them in shards of whole games.
@@ -323,7 +383,7 @@ def write_shards(
         seed: Seed of dice and random choices.
         folder: Where `labels-<game>.npz` go.
         count: Labels to add.
-        depth: Rolls to look ahead, 1 or 2.
+        second_rolls: Rolls after which to look a second roll ahead, 0 to 21.
         carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
 
     Yields:
@@ -333,7 +393,7 @@ def write_shards(
     parts: list[Labels] = []
     waiting = 0
     done = 0
-    for part in label_games(core, seed, game, depth, carried):
+    for part in label_games(core, seed, game, second_rolls, carried):
         game += 1
         parts.append(part)
         waiting += len(part.boards)

@@ -55,7 +55,7 @@ def test_weights_that_cannot_be_read_are_named(train: CommandLine, tmp_path: Pat
     assert not (tmp_path / "labels").exists()
 
 
-def test_a_depth_that_is_not_offered_is_refused(train: CommandLine, tmp_path: Path) -> None:
-    code, message = label(train, tmp_path / "labels", str(PACKAGED), "--depth", "3")
+def test_a_number_of_rolls_that_do_not_exist_is_refused(train: CommandLine, tmp_path: Path) -> None:
+    code, message = label(train, tmp_path / "labels", str(PACKAGED), "--second-rolls", "22")
     assert code == 2
-    assert "--depth" in message
+    assert "--second-rolls" in message

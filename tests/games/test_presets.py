@@ -110,7 +110,7 @@ def test_4_27_crawford_and_holland_are_for_matches() -> None:
 
 def test_4_14_holland_needs_crawford() -> None:
     assert _faults("classic", session=Session.MATCH, crawford=False, holland=True) == [
-        ("rules.holland", "HOLLAND_NEEDS_CRAWFORD")
+        ("rules.holland", "HOLLAND_WITHOUT_CRAWFORD")
     ]
 
 
@@ -133,14 +133,14 @@ def test_4_27_money_rules_are_not_for_matches() -> None:
 
 def test_4_18_jacoby_and_others_need_a_cube() -> None:
     assert _faults("money", cube=CubeUse.OFF, jacoby=True, beaver=True) == [
-        ("rules.jacoby", "NEEDS_CUBE"),
-        ("rules.beaver", "NEEDS_CUBE"),
+        ("rules.jacoby", "RULE_NEEDS_CUBE"),
+        ("rules.beaver", "RULE_NEEDS_CUBE"),
     ]
 
 
 def test_4_22_raccoons_need_beavers_and_an_owner() -> None:
     assert _faults("money", raccoon=True) == [
-        ("rules.raccoon", "RACCOON_NEEDS_BEAVER"),
+        ("rules.raccoon", "RACCOON_WITHOUT_BEAVER"),
         ("rules.raccoon_owner", "RACCOON_OWNER_REQUIRED"),
     ]
     rules = merged_rules(
@@ -204,7 +204,7 @@ def test_long_nardy_options_of_a_request() -> None:
         ("money", 5, "LENGTH_WITHOUT_MATCH"),
         ("tournament", 0, "OUT_OF_RANGE"),
         ("tournament", 65, "OUT_OF_RANGE"),
-        ("tournament", 6, "LENGTH_NOT_ALLOWED"),
+        ("tournament", 6, "MATCH_LENGTH_NOT_IN_PRESET"),
     ],
 )
 def test_match_lengths(preset: str, length: int, reason: str) -> None:

@@ -528,7 +528,7 @@ CASES = [
         ),
         [
             ("rules.crawford", "CRAWFORD_WITHOUT_MATCH"),
-            ("rules.raccoon", "RACCOON_NEEDS_BEAVER"),
+            ("rules.raccoon", "RACCOON_WITHOUT_BEAVER"),
             ("rules.raccoon_owner", "RACCOON_OWNER_REQUIRED"),
         ],
     ),
@@ -538,6 +538,6 @@ CASES = [
         simulation_pb2.SimulateRequest(
             preset="tournament", count=1, match_length=6, rules=rules_pb2.Rules(holland=True)
         ),
-        [("rules.holland", "UNSUPPORTED_OPTION"), ("match_length", "LENGTH_NOT_ALLOWED")],
+        [("rules.holland", "UNSUPPORTED_OPTION"), ("match_length", "MATCH_LENGTH_NOT_IN_PRESET")],
     ),
 ]

@@ -38,11 +38,11 @@ def games_of(
     variant: Variant,
     count: int,
     first_game: int = 0,
-    depth: int = 1,
+    second_rolls: int = 0,
     carried: float = CARRIED,
 ) -> list[Labels]:
     core = engine.core(variant)
-    return list(itertools.islice(label_games(core, SEED, first_game, depth, carried), count))
+    return list(itertools.islice(label_games(core, SEED, first_game, second_rolls, carried), count))
 
 
 def labels_of(engine: Engine, variant: Variant, games: int, first_game: int = 0) -> Labels:
@@ -64,12 +64,12 @@ def assert_same(found: Labels, expected: Labels) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(("second_rolls", "depth"), [(0, 1), (21, 2)])
 def test_labels_are_what_the_teacher_thinks_some_rolls_ahead(
-    engine: Engine, variant: Variant, depth: int
+    engine: Engine, variant: Variant, second_rolls: int, depth: int
 ) -> None:
     core = engine.core(variant)
-    for labels in games_of(engine, variant, 2, depth=depth, carried=0):
+    for labels in games_of(engine, variant, 2, second_rolls=second_rolls, carried=0):
         assert len(labels.boards) == len(labels.targets) == len(labels.turns) > 10
         for row in range(0, len(labels.boards), 10):
             board = labels.boards[row]
@@ -77,6 +77,22 @@ def test_labels_are_what_the_teacher_thinks_some_rolls_ahead(
             assert not naive.is_over(board.tolist())
             expected = run(look_ahead(board, depth, core.code, core.evaluator, core.threads))
             np.testing.assert_allclose(labels.targets[row], expected, atol=1e-6)
+
+
+@BOTH
+def test_a_sample_of_second_rolls_estimates_two_rolls_without_bias(
+    engine: Engine, variant: Variant
+) -> None:
+    """Over many labels the sample errs to both sides, and less than one roll ahead does."""
+    games = 12
+    two = joined(games_of(engine, variant, games, second_rolls=21, carried=0)).targets
+    one = joined(games_of(engine, variant, games, carried=0)).targets - two
+    some = joined(games_of(engine, variant, games, second_rolls=7, carried=0)).targets - two
+    assert np.abs(some).max() > 0
+    assert (some**2).mean() < (one**2).mean()
+    for output in (0, 1, 3):
+        error = some[:, output].std() / np.sqrt(games)  # labels of one game are no more than one
+        assert abs(some[:, output].mean()) < 4 * error
 
 
 @BOTH
