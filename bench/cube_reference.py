@@ -166,9 +166,9 @@ def main() -> None:
             for (entry, values), (_, found) in zip(ours, answers, strict=True):
                 for name in _group(entry.state, found.position_class):
                     losses_of.setdefault(name, []).append(entry.losses(values))
-            for name, losses in sorted(losses_of.items()):
-                double, take = (1000 * statistics.fmean(part) for part in zip(*losses, strict=True))
-                print(f"{name:>24} {double:7.2f} {take:7.2f}  of {len(losses)}")
+            for group, lost in sorted(losses_of.items()):
+                double, take = (1000 * statistics.fmean(part) for part in zip(*lost, strict=True))
+                print(f"{group:>24} {double:7.2f} {take:7.2f}  of {len(lost)}")
     for name in ("gnubg0", "sage1", "gnubg2", "sage3"):
         report(name, [(entry, entry.recorded[name]) for entry in reference])
     worst = sorted(ours, key=lambda pair: -sum(pair[0].losses(pair[1])))[: options.worst]

@@ -360,8 +360,16 @@ class Engine:
                 yield from ranking.look(step)
         return ranking.plays()
 
-    def advise_cube(self, state: GameState, limit: Limit) -> Work[tuple[CubeAdvice, Evaluation]]:
+    def advise_cube(
+        self, state: GameState, limit: Limit, *, raccoon_owner: RaccoonOwner | None = None
+    ) -> Work[tuple[CubeAdvice, Evaluation]]:
         """Advise on the cube before the roll.
+
+        Args:
+            state: The state before the roll.
+            limit: How deep to look.
+            raccoon_owner: Money play with beavers: who owns the cube after a raccoon, if a beaver
+                may be answered by one.
 
         Raises:
             InvalidInputError: The limit, the cube or the score is impossible, or the game is Long
@@ -371,10 +379,16 @@ class Engine:
         if state.position.variant is Variant.LONG_NARDY:
             message = "long nardy is played without a cube"
             raise InvalidInputError([Fault("position.variant", "NO_CUBE_IN_LONG_NARDY", message)])
-        judgement = yield from self._judge(state, limit)
+        judgement = yield from self._judge(state, limit, raccoon_owner)
         evaluation = self._evaluation(state, judgement)
-        utilities = self.exact_cube(state) or judgement.utilities
-        advice = advise_cube(evaluation.probabilities, state, met=self.met, utilities=utilities)
+        advice = advise_cube(
+            evaluation.probabilities,
+            state,
+            met=self.met,
+            raccoons=raccoon_owner is not None,
+            raccoon_owner=raccoon_owner,
+            utilities=self.exact_cube(state) or judgement.utilities,
+        )
         return advice, evaluation
 
     def cube_utilities(self, state: GameState, level: Level) -> Work[CubeUtilities]:

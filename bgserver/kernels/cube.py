@@ -47,16 +47,15 @@ _RACE_MAX_EFFICIENCY = 0.7
 _RACE_MIN_PIPS = 40
 _RACE_MAX_PIPS = 120
 # The published efficiencies suit the value after a double that was taken, with the cube in the
-# hand of the opponent. Where the player on roll may double, waiting has more of the live value:
-# the share is e + lift * e * (1 - e) for an efficiency e. The lifts bring the static value nearest
-# to the engine's own look-ahead of two rolls, whose leaves are judged with the same lifts, over
-# positions of self-play near a double (`python -m bench.cube_formula`).
+# hand of the opponent. Where the player on roll gains by a cube that he may turn, he has more of
+# the live value: the share e + lift * e * (1 - e) for an efficiency e. The lifts bring the static
+# value nearest to the engine's own look-ahead of two rolls, whose leaves are judged with the same
+# lifts, over positions of self-play near a double (`python -m bench.cube_formula`).
 _CENTERED_LIFT = 0.37
-_JACOBY_LIFT = 0.75
+_JACOBY_LIFT = 0.7
 """A centred cube with Jacoby: the dead value has no gammons, which any double brings back."""
-_OWNED_LIFT = 0.3
-_CENTERED_MATCH_LIFT = 0.18
-_OWNED_MATCH_LIFT = 0.25
+_CENTERED_MATCH_LIFT = 0.22
+_OWNED_LIFT = 0.37
 
 _FREE_DOUBLE_WAIT = 0.12
 """What is lost of the live value where the next double of one player costs him nothing.
@@ -333,17 +332,18 @@ def may_double(state: CubeState) -> bool:
 
 
 @kernel
-def live_share(efficiency: float, state: CubeState) -> float:
+def live_share(efficiency: float, state: CubeState, gain: float) -> float:
     """How much of the live value a position has in a cube state, 0..1.
 
     Args:
         efficiency: Cube efficiency of its class.
         state: The cube, and who owns it.
+        gain: The live value minus the dead value.
     """
-    if state.owner == OPPOSING:
+    if state.owner == OPPOSING or gain <= 0.0:
         return efficiency
     if state.owner == OWNED:
-        lift = _OWNED_LIFT if state.away_own == 0 else _OWNED_MATCH_LIFT
+        lift = _OWNED_LIFT
     elif state.away_own > 0:
         lift = _CENTERED_MATCH_LIFT
     else:
@@ -371,7 +371,7 @@ def money_value(
         return dead * state.value
     stakes = Stakes(win, -lose, 1.0, -1.0)
     live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    share = live_share(efficiency, state)
+    share = live_share(efficiency, state, live - dead)
     return (share * live + (1.0 - share) * dead) * state.value
 
 
@@ -389,7 +389,7 @@ def match_value(
     if able == 0:
         return 2.0 * dead - 1.0
     live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    share = live_share(efficiency, state)
+    share = live_share(efficiency, state, live - dead)
     if able & 1 == 1 and state.away_opponent <= state.value:
         share = max(share, _free_share(chance, cash_points[0]))
     elif able & 2 == 2 and state.away_own <= state.value:

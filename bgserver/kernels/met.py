@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # 0.00014.
 _GAMMON_SHARE = 0.27
 _BACKGAMMON_SHARE = 0.01
-_EFFICIENCY = 0.6385
+_EFFICIENCY = 0.6286
 # A trailer at match point against him plays for the gammon at no risk; 30 % gives the published
 # Crawford and post-Crawford figures with an error of about 1 % of their value.
 _TRAILER_GAMMON_SHARE = 0.30
