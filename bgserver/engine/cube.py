@@ -109,6 +109,12 @@ class _Question:
         """Static utility of the position in another cube state."""
         return kernels.cubeful_utility(self.probabilities, state, self.table, self.efficiency)
 
+    def waiting(self) -> float:
+        """Static utility of not doubling in this turn."""
+        shares = kernels.gammon_shares(self.probabilities)
+        chance = float(self.probabilities[0])
+        return kernels.waiting_utility(chance, shares, self.state, self.table, self.efficiency)
+
     def value(self, utility: float) -> CubeValue:
         """A utility in the units of the answer."""
         equity = kernels.normalised(utility, self.state, self.table)
@@ -166,7 +172,7 @@ def advise_cube(
     refusals = double_refusals(state)
     possible = _STRUCTURAL_REFUSALS.isdisjoint(refusals)
     is_dead = not kernels.may_double(cube)
-    no_double = question.utility(cube) if utilities is None else utilities.no_double
+    no_double = question.waiting() if utilities is None else utilities.no_double
     after = kernels.doubled(cube)
     take = passed = beaver = answer = response = None
     action = CubeAction.NOT_ALLOWED
