@@ -30,7 +30,7 @@ _ALLOWED = {
 # Which other distributions each part may import, where that is restricted.
 _LIBRARIES = {
     "kernels": {"llvmlite", "numba", "numpy"},
-    "engine": {"numpy"},
+    "engine": {"distributed", "numpy", "tornado"},
     "formats": set(),
     "games": set(),
 }

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from bgserver import __version__
-from bgserver.cli import call, engine, rules, serve, simulate, train
+from bgserver.cli import batch, call, engine, rollout, rules, serve, simulate, train
 from bgserver.cli.problems import INTERRUPTED, report
 
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ app = typer.Typer(
 serve.register(app)
 rules.register(app)
 engine.register(app)
+rollout.register(app)
 simulate.register(app)
+batch.register(app)
 call.register(app)
 app.add_typer(train.app, name="train")
 

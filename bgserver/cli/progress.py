@@ -120,8 +120,14 @@ def _lines(console: Console) -> Callable[[str, float], None]:
 
 
 @contextmanager
-def counter(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """A bar for `total` things, with their rate and the time left; takes (done, remark)."""
+def counter(what: str, total: int, *, done: int = 0) -> Iterator[Callable[[int, str], None]]:
+    """A bar for `total` things, with their rate and the time left; takes (done, remark).
+
+    Args:
+        what: What is being done.
+        total: How many things there are.
+        done: How many of them were done before.
+    """
     console = _stderr()
     progress = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
@@ -129,7 +135,7 @@ def counter(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
         TextColumn("{task.fields[remark]}"),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
-    task = progress.add_task(what, total=total, rate="", remark="")
+    task = progress.add_task(what, total=total, completed=done, rate="", remark="")
 
     def advance(done: int, remark: str) -> None:
         speed = progress.tasks[0].speed

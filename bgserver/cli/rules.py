@@ -1,8 +1,12 @@
-"""Commands about the rules: plays, inspect, convert, presets."""
+"""Commands about the rules: plays, inspect, convert, presets, rules."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import enum
+import textwrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from bgserver.cli import inputs, tables
 from bgserver.cli.options import (
@@ -16,23 +20,36 @@ from bgserver.cli.options import (
     TokenOption,
     print_json,
 )
+from bgserver.cli.rule_inputs import SetOption, parse_rules
 from bgserver.cli.transport import ask, connect
 from bgserver.v1 import rules_pb2
 
 if TYPE_CHECKING:
-    import typer
-
     from bgserver.cli.transport import Transport
     from bgserver.v1 import common_pb2
 
 __all__ = ["board_text", "register"]
 
 _PANEL = "Rules"
+_WIDTH = 100
+
+
+class LanguageName(enum.Enum):
+    """A language that rules are told in."""
+
+    EN = "en"
+    DE = "de"
+
+
+_LANGUAGES = {
+    LanguageName.EN: rules_pb2.LANGUAGE_ENGLISH,
+    LanguageName.DE: rules_pb2.LANGUAGE_GERMAN,
+}
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command in (plays, inspect, convert, presets):
+    for command in (plays, inspect, convert, presets, rules):
         app.command(rich_help_panel=_PANEL)(command)
 
 
@@ -127,3 +144,41 @@ def presets(
         print_json(answer)
         return
     tables.show(tables.presets_table(answer.presets))
+
+
+def rules(
+    preset: Annotated[
+        str, typer.Argument(metavar="PRESET", help="Rules; `bgserver presets` lists them.")
+    ] = "money",
+    lang: Annotated[LanguageName, typer.Option("--lang", help="The language.")] = LanguageName.EN,
+    changes: SetOption = None,
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Tell a set of rules in words, in English or German."""
+    request = rules_pb2.DescribeRulesRequest(
+        preset=preset, rules=parse_rules(changes), language=_LANGUAGES[lang]
+    )
+    with connect(address, token, timeout) as transport:
+        answer = ask(transport, request, rules_pb2.DescribeRulesResponse)
+    if json:
+        print_json(answer)
+        return
+    tables.show(*(part for text in answer.texts for part in _told(text)))
+
+
+def _told(text: rules_pb2.RulesText) -> list[str]:
+    """A rule set as paragraphs."""
+    paragraphs = [text.summary]
+    for section in text.sections:
+        clauses = [
+            textwrap.fill(
+                clause.text, _WIDTH, initial_indent="- ", subsequent_indent="  ",
+                break_on_hyphens=False,
+            )
+            for clause in section.clauses
+        ]  # fmt: skip
+        paragraphs.append("\n".join([section.heading, *clauses]))
+    return paragraphs

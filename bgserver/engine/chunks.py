@@ -9,6 +9,7 @@ worker that is lost costs only the chunks that it had.
 from __future__ import annotations
 
 from collections import deque
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Chunk", "Executor", "results_in_order"]
 
+_KEPT = 8
 _R = TypeVar("_R")
 _R_co = TypeVar("_R_co", covariant=True)
 
@@ -70,18 +72,36 @@ class Executor(Protocol):
 def results_in_order(executor: Executor, chunks: Iterable[Chunk[_R]]) -> Generator[_R, None, None]:
     """The results of chunks in the order of the chunks, for callers that may block.
 
-    So many chunks are taken ahead as the executor has slots. Closing the generator, or a failure
-    of a chunk, cancels the others.
+    So many chunks are kept in work as the executor has slots; results that wait for an earlier one
+    are kept, up to some times as many. Closing the generator, or a failure of a chunk, cancels the
+    others.
     """
     source = iter(chunks)
-    flight: deque[Future[_R]] = deque()
+    line: deque[Future[_R]] = deque()
+    done: SimpleQueue[Future[_R]] = SimpleQueue()
+    in_work = 0
     try:
         while True:
-            while len(flight) < executor.slots and (chunk := next(source, None)) is not None:
-                flight.append(executor.submit(chunk))
-            if not flight:
+            while not done.empty():
+                done.get()
+                in_work -= 1
+            slots = executor.slots
+            while (
+                in_work < slots
+                and len(line) < _KEPT * slots
+                and (chunk := next(source, None)) is not None
+            ):
+                future = executor.submit(chunk)
+                line.append(future)
+                in_work += 1
+                future.add_done_callback(done.put)
+            if not line:
                 return
-            yield flight.popleft().result()
+            if line[0].done():
+                yield line.popleft().result()
+            else:
+                done.get()
+                in_work -= 1
     finally:
-        for future in flight:
+        for future in line:
             future.cancel()

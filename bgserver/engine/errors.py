@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AmbiguousPlayError",
     "CancelledError",
+    "ClusterError",
     "DataError",
     "DeadlineError",
     "EngineError",
@@ -96,6 +97,28 @@ class CancelledError(EngineError):
 
 class DeadlineError(EngineError):
     """The caller's deadline passed; the computation was stopped."""
+
+
+class ClusterError(EngineError):
+    """The cluster cannot do the work; `reason` says why."""
+
+    UNREACHABLE = "CLUSTER_UNREACHABLE"
+    """There is no scheduler, or it is none of Dask."""
+    NO_WORKERS = "CLUSTER_NO_WORKERS"
+    """There is a scheduler only."""
+    MISMATCH = "CLUSTER_MISMATCH"
+    """Scheduler or workers have another bgserver, or other weights."""
+    LOST = "CLUSTER_LOST"
+    """Scheduler or workers have gone."""
+    EXTRA_MISSING = "CLUSTER_EXTRA_MISSING"
+    """Dask is not installed here."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        self.reason = reason
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        return type(self), (self.reason, str(self))
 
 
 class DataError(EngineError):

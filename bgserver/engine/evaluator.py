@@ -29,6 +29,8 @@ from bgserver.engine.player import Player
 from bgserver.engine.plays import board_array, legal_plays, step_graph, variant_code
 from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.ranking import EQUITY_WEIGHTS, Ranking
+from bgserver.engine.rollout import RolloutChunk
+from bgserver.engine.rollout_spec import RolloutOptions, position_rollout
 from bgserver.engine.weights import Weights, load_weights
 from bgserver.engine.work import run
 from bgserver.kernels import cube as cube_kernels
@@ -182,6 +184,7 @@ class Engine:
                 (f"look-ahead, {name}", partial(self._warm_look_ahead, variant)),
             ]
         steps.append(("cube", self._warm_cube))
+        steps.append(("rollouts", self._warm_rollouts))
         for number, (what, step) in enumerate(steps):
             if progress is not None:
                 progress(what, number / len(steps))
@@ -208,6 +211,10 @@ class Engine:
         player = Player(self, Level.STATIC)
         run(player.wants_to_double(state))
         run(player.answer_to_double(state))
+
+    def _warm_rollouts(self) -> None:
+        options = RolloutOptions(truncate_plies=2)
+        run(RolloutChunk(position_rollout(GameState(), options), 0, 0, 1).work(self))
 
     def _warm_look_ahead(self, variant: Variant) -> None:
         """Compile what the levels call, without paying for a deep search."""

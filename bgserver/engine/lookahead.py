@@ -19,6 +19,7 @@ from bgserver.engine.levels import Level
 from bgserver.kernels import cubeful, evaluate, search
 from bgserver.kernels.choose import make_choice_memory
 from bgserver.kernels.network import N_OUTPUTS, Networks
+from bgserver.kernels.rollout import make_rollout_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from bgserver.kernels.choose import ChoiceMemory
     from bgserver.kernels.cubeful import CubeMemory
     from bgserver.kernels.evaluate import Evaluator
+    from bgserver.kernels.rollout import RolloutMemory
     from bgserver.kernels.search import SearchMemory
 
 __all__ = [
@@ -76,6 +78,8 @@ class ThreadMemory(threading.local):
         """Memory of the search kernels."""
         self.choice: ChoiceMemory = make_choice_memory()
         """Memory of `bgserver.kernels.choose`."""
+        self.rollout: RolloutMemory = make_rollout_memory()
+        """Memory of `bgserver.kernels.rollout`."""
         self.cube: CubeMemory = cubeful.make_cube_memory()
         """Memory of `bgserver.kernels.cubeful`."""
 

@@ -29,6 +29,7 @@ __all__ = [
     "play_between",
     "play_of_row",
     "play_rows",
+    "position_of_board",
     "step_graph",
     "steps_of_row",
     "variant_code",
@@ -129,7 +130,7 @@ def legal_plays(position: Position, dice: Dice, *, first_turn: bool = False) -> 
     boards, steps = play_rows(position, dice, first_turn=first_turn)
     variant = position.variant
     return [
-        Play(made, _position(board, variant))
+        Play(made, position_of_board(board, variant))
         for made, board in zip(steps, boards.tolist(), strict=True)
     ]
 
@@ -174,11 +175,11 @@ def play_of_row(position: Position, dice: Dice, buffers: moves.PlayBuffers, row:
         dice,
         position.variant,
     )
-    return Play(steps, _position(buffers.boards[row].tolist(), position.variant))
+    return Play(steps, position_of_board(buffers.boards[row].tolist(), position.variant))
 
 
-def _position(points: list[int], variant: Variant) -> Position:
-    """A position that a kernel made: legal by construction, so not checked again."""
+def position_of_board(points: list[int], variant: Variant) -> Position:
+    """A position of 26 counts that a kernel made: legal by construction, so not checked again."""
     position = object.__new__(Position)
     object.__setattr__(position, "points", tuple(points))
     object.__setattr__(position, "variant", variant)
@@ -284,7 +285,7 @@ def step_graph(position: Position, dice: Dice, *, first_turn: bool = False) -> S
         edges[numbers[node]].append(StepEdge(step, numbers[target_node]))
     nodes = []
     for node, number in numbers.items():
-        board = _position(boards[node], variant)
+        board = position_of_board(boards[node], variant)
         complete = states[node] == 2
         play_index = index_of[board.points] if complete else None
         nodes.append(StepNode(board, tuple(edges[number]), complete, play_index))

@@ -107,7 +107,7 @@ class GrpcAdapter:
             task = cast("asyncio.Task[Any]", asyncio.current_task())
             admitted = False
             try:
-                gate.admit(authorization)
+                gate.admit(authorization, idle=method.idle)
                 admitted = True
                 request = (
                     parse(method, data) if isinstance(data, bytes) else parse_stream(method, data)
@@ -123,7 +123,7 @@ class GrpcAdapter:
                 await _abort(grpc_context, status)
             finally:
                 if admitted:
-                    gate.leave()
+                    gate.leave(idle=method.idle)
             gate.succeeded(context, streaming=True)
 
         return serve
@@ -149,7 +149,9 @@ class GrpcAdapter:
         self, method: BoundMethod, grpc_context: GrpcContext
     ) -> tuple[CallContext, str | None]:
         metadata = cast("tuple[tuple[str, str | bytes], ...]", grpc_context.invocation_metadata())
-        return self._gate.arrive(method.name, metadata or (), grpc_context.time_remaining())
+        return self._gate.arrive(
+            method.name, metadata or (), grpc_context.time_remaining(), grpc_context.peer()
+        )
 
 
 def _serialised(reply: Reply) -> bytes:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.work import Work
 
-__all__ = ["AnalysisChunk", "Answer", "answer_question", "expected_s"]
+__all__ = ["AnalysisChunk", "Answer", "answer_question", "error_message", "expected_s"]
 
 # Seconds that questions take by level, on a usual processor: only how many of them make a chunk
 # depends on these figures.
@@ -82,19 +82,20 @@ def answer_question(
             message = "expected one of evaluate, rank_plays, advise_cube"
             refuse([Fault("question", "QUESTION_REQUIRED", message)])
     except EngineError as error:
-        response.error.CopyFrom(_error_message(error))
+        response.error.CopyFrom(error_message(error))
     except Exception:  # noqa: BLE001 -- one question must not take the others with it
-        response.error.CopyFrom(_error_message(EngineError("internal error")))
+        response.error.CopyFrom(error_message(EngineError("internal error")))
         return response, traceback.format_exc()
     return response, None
 
 
-def _error_message(error: EngineError) -> engine_pb2.QuestionError:
+def error_message(error: EngineError) -> engine_pb2.QuestionError:
+    """Why a question has no answer."""
     entry = entry_of(error)
     message = engine_pb2.QuestionError(
         code=entry.code.value[0],
         reason=reason_of(error, entry),
-        message=entry.message if entry.message is not None else str(error),
+        message=entry.message if entry.message is not None else str(error).removeprefix(": "),
     )
     if isinstance(error, InvalidInputError):
         for fault in error.faults:

@@ -23,7 +23,11 @@ from bgserver.engine.position import Variant
 from bgserver.engine.simulation import SimulationSpec, play_unit
 from bgserver.engine.strength import BEGINNER, EXPERT
 from bgserver.engine.work import run
+from bgserver.games.errors import StorageError
+from bgserver.games.storage import Storage
 from bgserver.server.adapter import GrpcAdapter
+from bgserver.server.game_clock import SystemClock
+from bgserver.server.game_host import GameHost
 from bgserver.server.gate import Gate
 from bgserver.server.log import make_logger
 from bgserver.server.metrics import Metrics
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from bgserver.server.config import ServerConfig
+    from bgserver.server.game_clock import Clock
     from bgserver.server.methods import Servicer
 
     Progress: TypeAlias = Callable[[str, float], None]
@@ -101,6 +106,7 @@ class BgServer:
         *,
         loader: EngineLoader = load_engine,
         extra: Iterable[Servicer] = (),
+        clock: Clock | None = None,
     ) -> None:
         """Prepare a server; nothing listens yet.
 
@@ -108,6 +114,7 @@ class BgServer:
             config: The configuration.
             loader: How to get the engine.
             extra: Further servicers, for benchmarks and tests.
+            clock: The time of games; the system's by default.
         """
         self.config = config
         self.pool = WorkerPool(config.threads, asyncio.get_running_loop())
@@ -118,6 +125,8 @@ class BgServer:
         self.metrics_port = 0
         """Where the metrics are served, if they are."""
         self._loader = loader
+        self._clock = clock or SystemClock()
+        self._games: GameHost | None = None
         methods = bound_methods(self.runtime, extra)
         self._metrics = Metrics(methods)
         try:
@@ -148,7 +157,7 @@ class BgServer:
         """Begin to listen; until `warm_up` is done health says NOT_SERVING.
 
         Raises:
-            ServerStartError: The address is taken or impossible.
+            ServerStartError: The address is taken or impossible, or the data file cannot be used.
         """
         await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
         host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
@@ -159,6 +168,13 @@ class BgServer:
             reason = _why_not(self.config.host, self.config.port)
             message = f"cannot listen on {wanted}: {reason}"
             raise ServerStartError(message) from error
+        # After the port: a second server on it should hear that, and not that the file is in use.
+        try:
+            storage = await asyncio.to_thread(Storage, self.config.data, self._clock.now)
+        except StorageError as error:
+            raise ServerStartError(str(error)) from error
+        self._games = GameHost(self.runtime, storage, self._clock)
+        self.runtime.set_games(self._games)
         if self.config.metrics_port is not None:
             try:
                 self._metrics_server, _ = self._metrics.listen(
@@ -184,6 +200,7 @@ class BgServer:
         for shortcoming in engine.shortcomings():
             self.logger.warning(shortcoming)
         self.runtime.set_engine(engine)
+        await self.runtime.games.start()
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
 
     async def stop(self) -> None:
@@ -193,6 +210,8 @@ class BgServer:
         self._adapter.end_streams()
         await self._server.stop(self.config.shutdown_grace_s)
         await asyncio.to_thread(self.pool.close)
+        if self._games is not None:
+            await self._games.close()
         if self._metrics_server is not None:
             await asyncio.to_thread(self._metrics_server.shutdown)
             self._metrics_server.server_close()

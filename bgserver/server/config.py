@@ -41,6 +41,28 @@ class ServerConfig(BaseSettings):
     """Most games (or matches) of one simulation."""
     max_batches: int = Field(default=16, ge=1)
     """Most AnalyzeBatch streams at once."""
+    data: str = ":memory:"
+    """File in which games are kept; `:memory:` keeps them until the server ends. (The command
+    `bgserver serve` has a file in the user's data folder as its default.)"""
+    max_games: int = Field(default=100_000, ge=1)
+    """Most games that are not over."""
+    max_games_in_memory: int = Field(default=1_000, ge=1)
+    """Most games that are kept in memory while nobody uses them."""
+    max_watchers: int = Field(default=10_000, ge=1)
+    """Most Watch streams at once, over all connections."""
+    keep_finished_days: float | None = Field(default=None, ge=0)
+    """Delete games that have been over for so long; by default never."""
+    keep_idle_days: float | None = Field(default=None, ge=0)
+    """Delete games that are not over and in which nothing has happened for so long; by default
+    never."""
+    max_rollouts: int = Field(default=16, ge=1)
+    """Most rollouts at once."""
+    max_rollouts_per_client: int = Field(default=8, ge=1)
+    """Most rollouts of one client at once: of one token, or without tokens of one address."""
+    max_rollout_trials: int = Field(default=10_000_000, ge=1, le=100_000_000)
+    """Most trials of one candidate of a rollout."""
+    max_rollout_plays: int = Field(default=32, ge=1, le=64)
+    """Most plays of one rollout."""
     auth_tokens: tuple[SecretStr, ...] = ()
     """Accepted bearer tokens (in the environment a JSON list). With none here and in the file
     nobody has to authenticate; health and reflection never ask."""

@@ -24,5 +24,7 @@ class CallContext:
     """Given by the caller (`x-request-id`), or made here."""
     deadline: float | None = None
     """When the caller stops waiting, on the clock of `time.monotonic`; None: never."""
+    caller: str = ""
+    """Who calls, for limits of one client: a digest of the token, or the address without port."""
     started: float = field(default_factory=time.perf_counter)
     """When the call arrived, on the clock of `time.perf_counter`."""

@@ -13,7 +13,7 @@ from bgserver.engine.position import Variant, position_faults
 from bgserver.server.convert_enums import LEVEL, VARIANT
 from bgserver.server.convert_plays import play_message
 from bgserver.server.convert_state import read_source, refuse
-from bgserver.v1 import common_pb2, engine_pb2
+from bgserver.v1 import common_pb2, engine_pb2, game_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -63,7 +63,8 @@ def read_limit(
     request: engine_pb2.EvaluateRequest
     | engine_pb2.RankPlaysRequest
     | engine_pb2.AdviseCubeRequest
-    | engine_pb2.AdviseCubeByScoreRequest,
+    | engine_pb2.AdviseCubeByScoreRequest
+    | game_pb2.HintRequest,
     supported: Collection[Level],
     faults: list[Fault],
 ) -> Limit | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bgserver.engine.plays import Step, StepGraph
     from bgserver.engine.position import Dice, Position
 
-__all__ = ["play_message", "plays_bytes", "step_graph_message"]
+__all__ = ["play_message", "plays_bytes", "step_graph_message", "step_message"]
 
 
 _MAX_STEPS = 4
@@ -65,7 +65,7 @@ def _write(steps: tuple[Step, ...], position: Position) -> bytes:
     if written is None:
         # The notation asks for the steps only, so the board before stands in for the one after.
         message = common_pb2.Play(
-            notation=format_play(Play(steps, position), position), steps=map(_step_message, steps)
+            notation=format_play(Play(steps, position), position), steps=map(step_message, steps)
         )
         written = message.SerializeToString()
         if is_backgammon:
@@ -92,7 +92,8 @@ def play_message(play: Play, position: Position) -> common_pb2.Play:
     return message
 
 
-def _step_message(step: Step) -> common_pb2.Step:
+def step_message(step: Step) -> common_pb2.Step:
+    """One step."""
     return common_pb2.Step(source=step.source, target=step.target, die=step.die, hit=step.hit)
 
 
@@ -104,7 +105,7 @@ def step_graph_message(graph: StepGraph) -> rules_pb2.StepGraph:
         if node.play_index is not None:
             added.play_index = node.play_index
         for edge in node.edges:
-            added.edges.add(step=_step_message(edge.step), target_node=edge.target_node)
+            added.edges.add(step=step_message(edge.step), target_node=edge.target_node)
     return message
 
 

@@ -13,12 +13,14 @@ from bgserver.engine.errors import Fault
 from bgserver.engine.position import Variant
 from bgserver.games import rules as games
 from bgserver.games.presets import PRESETS, merged_rules
+from bgserver.games.rules_text import Language, Topic, describe_rules, summary
 from bgserver.server.convert_enums import EnumMap
 from bgserver.server.convert_state import refuse
 from bgserver.v1 import rules_pb2
 
 if TYPE_CHECKING:
     import enum
+    from collections.abc import Sequence
 
     from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
@@ -26,7 +28,14 @@ if TYPE_CHECKING:
     from bgserver.games.presets import Preset
     from bgserver.games.rules import Rules
 
-__all__ = ["preset_message", "read_rules", "rules_message"]
+__all__ = [
+    "preset_message",
+    "read_languages",
+    "read_overrides",
+    "read_rules",
+    "rules_message",
+    "text_message",
+]
 
 _MAX_VALUES = 64  # of a list: more than any rule needs
 _KINDS: dict[str, type[enum.Enum]] = {
@@ -62,6 +71,9 @@ _ENUMS: dict[str, EnumMap[enum.Enum, int]] = {
     if (descriptor := _FIELDS[name].enum_type) is not None
 }
 
+_LANGUAGE = EnumMap(rules_pb2.Language, Language)
+_TOPIC = EnumMap(rules_pb2.RuleTopic, Topic)
+
 
 def read_rules(
     preset_name: str, default: str, message: rules_pb2.Rules, faults: list[Fault]
@@ -83,11 +95,16 @@ def read_rules(
         text = f"expected one of {names}, got {preset_name[:40]!r}"
         faults.append(Fault("preset", "UNKNOWN_PRESET", text))
     before = len(faults)
-    overrides = _read(message, "rules", faults)
+    overrides = read_overrides(message, faults)
     if preset is None or len(faults) > before:
         return None
     refuse(faults)
     return merged_rules(preset, overrides)
+
+
+def read_overrides(message: rules_pb2.Rules, faults: list[Fault]) -> dict[str, Any]:
+    """What a request's `rules` change, as `merge_rules` takes it."""
+    return _read(message, "rules", faults)
 
 
 def _read(message: Message, path: str, faults: list[Fault]) -> dict[str, Any]:
@@ -134,8 +151,40 @@ def _fill(message: Message, values: object) -> None:
             setattr(message, name, value)
 
 
+def read_languages(
+    language: rules_pb2.Language.ValueType, faults: list[Fault]
+) -> Sequence[Language]:
+    """The languages of the field `language`."""
+    if language == rules_pb2.LANGUAGE_UNSPECIFIED:
+        return tuple(Language)
+    found = _LANGUAGE.read(language, "language", faults)
+    return () if found is None else (found,)
+
+
+def text_message(rules: Rules, language: Language) -> rules_pb2.RulesText:
+    """Rules for players to read."""
+    return rules_pb2.RulesText(
+        language=_LANGUAGE.to_api(language),
+        summary=summary(rules, language),
+        sections=[
+            rules_pb2.RuleSection(
+                topic=_TOPIC.to_api(section.topic),
+                heading=section.heading,
+                clauses=[
+                    rules_pb2.RuleClause(text=clause.text(language), parameters=clause.parameters)
+                    for clause in section.clauses
+                ],
+            )
+            for section in describe_rules(rules, language)
+        ],
+    )
+
+
 def preset_message(preset: Preset) -> rules_pb2.Preset:
     """A preset for the API."""
     return rules_pb2.Preset(
-        name=preset.name, summary=preset.summary, rules=rules_message(preset.rules)
+        name=preset.name,
+        summary=preset.summary,
+        rules=rules_message(preset.rules),
+        texts=[text_message(preset.rules, language) for language in Language],
     )

@@ -33,6 +33,7 @@ from bgserver.server.questions import (
     judging_levels,
     ranking,
 )
+from bgserver.server.rollout_service import RolloutMethods
 from bgserver.v1 import engine_pb2
 
 if TYPE_CHECKING:
@@ -56,12 +57,13 @@ _T = TypeVar("_T")
 _BATCH_LEVELS = (Level.STATIC, Level.LOOKAHEAD_1)
 
 
-class EngineServicer:
+class EngineServicer(RolloutMethods):
     """Judges positions, plays and cube decisions."""
 
     service: ServiceDescriptor = engine_pb2.DESCRIPTOR.services_by_name["EngineService"]
 
     def __init__(self, runtime: Runtime) -> None:
+        super().__init__(runtime)
         self._runtime = runtime
 
     async def evaluate(
@@ -212,6 +214,10 @@ class EngineServicer:
                 max_batch_positions=config.max_batch_positions,
                 max_simulations=config.max_simulations,
                 max_simulation_games=config.max_simulation_games,
+                max_rollouts=config.max_rollouts,
+                max_rollouts_per_client=config.max_rollouts_per_client,
+                max_rollout_trials=config.max_rollout_trials,
+                max_rollout_plays=config.max_rollout_plays,
                 max_batches=config.max_batches,
             ),
             threads=config.threads,

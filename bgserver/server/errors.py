@@ -20,6 +20,7 @@ from google.rpc import (  # type: ignore[import-untyped]  # generated code witho
 from bgserver.engine.errors import (
     AmbiguousPlayError,
     CancelledError,
+    ClusterError,
     DataError,
     DeadlineError,
     EngineError,
@@ -28,6 +29,14 @@ from bgserver.engine.errors import (
     NotReadyError,
     OverloadedError,
     WrongMomentError,
+)
+from bgserver.games.errors import (
+    NotASeatError,
+    RequestReusedError,
+    StorageError,
+    UnknownGameError,
+    UnknownInvitationError,
+    VersionMismatchError,
 )
 
 if TYPE_CHECKING:
@@ -74,10 +83,19 @@ CATALOGUE: dict[type[EngineError], Entry] = {
     WrongMomentError: Entry(grpc.StatusCode.FAILED_PRECONDITION, "WRONG_MOMENT"),
     OverloadedError: Entry(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED"),
     NotReadyError: Entry(grpc.StatusCode.UNAVAILABLE, "NOT_READY"),
+    ClusterError: Entry(grpc.StatusCode.UNAVAILABLE, "CLUSTER"),
     CancelledError: Entry(grpc.StatusCode.CANCELLED, "CANCELLED", "the call was cancelled"),
     DeadlineError: Entry(grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE", "the deadline has passed"),
     DataError: Entry(grpc.StatusCode.INTERNAL, "DATA", "the server's data files are damaged"),
     AuthenticationError: Entry(grpc.StatusCode.UNAUTHENTICATED, "TOKEN_REQUIRED"),
+    UnknownGameError: Entry(grpc.StatusCode.NOT_FOUND, "GAME_NOT_FOUND"),
+    UnknownInvitationError: Entry(grpc.StatusCode.NOT_FOUND, "INVITATION_NOT_FOUND"),
+    NotASeatError: Entry(grpc.StatusCode.PERMISSION_DENIED, "NOT_A_SEAT"),
+    VersionMismatchError: Entry(grpc.StatusCode.ABORTED, "VERSION_MISMATCH"),
+    RequestReusedError: Entry(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED"),
+    StorageError: Entry(
+        grpc.StatusCode.UNAVAILABLE, "STORAGE", "games cannot be stored or read now"
+    ),
 }
 """Each class of `EngineError` with what the caller is told."""
 
@@ -105,9 +123,10 @@ def status_of(error: BaseException, request_id: str) -> tuple[status_pb2.Status,
     message = entry.message if entry.message is not None else str(error)
     status = status_pb2.Status(code=entry.code.value[0], message=message)
     reason = reason_of(error, entry)
-    info = error_details_pb2.ErrorInfo(
-        reason=reason, domain=DOMAIN, metadata={"request_id": request_id}
-    )
+    metadata = {"request_id": request_id}
+    if isinstance(error, VersionMismatchError):
+        metadata["version"] = str(error.version)
+    info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata)
     details: list[Message] = [info]
     if isinstance(error, InvalidInputError):
         bad_request, summary = _bad_request(error)
@@ -133,7 +152,7 @@ def entry_of(error: EngineError) -> Entry:
 
 def reason_of(error: EngineError, entry: Entry) -> str:
     """The stable reason that the caller is told."""
-    return error.reason if isinstance(error, WrongMomentError) else entry.reason
+    return error.reason if isinstance(error, WrongMomentError | ClusterError) else entry.reason
 
 
 def _entry_of(error: BaseException) -> Entry | None:

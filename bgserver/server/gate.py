@@ -8,11 +8,13 @@ because a chain of coroutines would double the time of a short call.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import time
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import CancelledError, DeadlineError, OverloadedError
+from bgserver.games.errors import StorageError
 from bgserver.server.context import CallContext, new_request_id
 from bgserver.server.errors import AuthenticationError, status_of
 
@@ -47,6 +49,8 @@ class Gate:
         self._tokens = [token.encode() for token in tokens]
         self._most = runtime.config.max_pending_requests
         self._pending = 0
+        self._most_idle = runtime.config.max_watchers
+        self._idle = 0
 
     @property
     def pending(self) -> int:
@@ -58,8 +62,16 @@ class Gate:
         method: str,
         metadata: Iterable[tuple[str, str | bytes]],
         timeout_s: float | None,
+        peer: str = "",
     ) -> tuple[CallContext, str | None]:
-        """The context of a new call, and the value of its `authorization`."""
+        """The context of a new call, and the value of its `authorization`.
+
+        Args:
+            method: Full name of the method.
+            metadata: What the call carries.
+            timeout_s: How long the caller waits.
+            peer: The caller's address and port.
+        """
         request_id = authorization = None
         for key, value in metadata:
             if key == "x-request-id":
@@ -69,10 +81,19 @@ class Gate:
             elif key == "authorization" and isinstance(value, str):
                 authorization = value
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        return CallContext(method, request_id or new_request_id(), deadline), authorization
+        caller = peer.rpartition(":")[0]
+        if self._tokens and authorization is not None:
+            caller = hashlib.sha256(authorization.encode()).hexdigest()
+        context = CallContext(method, request_id or new_request_id(), deadline, caller)
+        return context, authorization
 
-    def admit(self, authorization: str | None) -> None:
+    def admit(self, authorization: str | None, *, idle: bool = False) -> None:
         """Let a call in; each call that was let in must `leave`.
+
+        Args:
+            authorization: What the caller sent.
+            idle: A stream that waits most of the time: it has a limit of its own, so that many of
+                them do not keep out calls with work to do.
 
         Raises:
             AuthenticationError: It carries no accepted token.
@@ -83,6 +104,12 @@ class Gate:
             message = "expected the metadata authorization: Bearer <token> with an accepted token"
             raise AuthenticationError(message)
         self._runtime.require_serving()
+        if idle:
+            if self._idle >= self._most_idle:
+                message = f"{self._most_idle} streams are open already"
+                raise OverloadedError(message, _RETRY_AFTER_S)
+            self._idle += 1
+            return
         if self._pending >= self._most:
             message = f"{self._most} calls are in work already"
             raise OverloadedError(message, _RETRY_AFTER_S)
@@ -96,8 +123,11 @@ class Gate:
         matches = [hmac.compare_digest(given, known) for known in self._tokens]
         return scheme.lower() == "bearer" and any(matches)
 
-    def leave(self) -> None:
-        """Note that a call that was let in has ended."""
+    def leave(self, *, idle: bool = False) -> None:
+        """Note that a call that was let in has ended; `idle` as it was admitted."""
+        if idle:
+            self._idle -= 1
+            return
         self._pending -= 1
         self._metrics.watch_pending(self._pending)
 
@@ -127,7 +157,7 @@ class Gate:
             "code": code,
             "seconds": round(seconds, 6),
         }
-        if code == "INTERNAL":
+        if code == "INTERNAL" or isinstance(error, StorageError):
             self._logger.error("call", **fields, exc_info=error)
         else:
             self._logger.debug("call", **fields, message=status.message)

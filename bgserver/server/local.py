@@ -11,9 +11,12 @@ import threading
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from bgserver.games.storage import IN_MEMORY, Storage
 from bgserver.server.app import load_engine, no_progress
 from bgserver.server.config import ServerConfig
 from bgserver.server.errors import StatusError
+from bgserver.server.game_clock import SystemClock
+from bgserver.server.game_host import GameHost
 from bgserver.server.gate import Gate
 from bgserver.server.log import make_logger
 from bgserver.server.metrics import Metrics
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["LocalTransport"]
 
 _WITHOUT_ENGINE = "/bgserver.v1.RulesService/"
+_WITH_GAMES = "/bgserver.v1.GameService/"
 _AHEAD = 16  # answers of a stream that may wait for a slow reader
 
 
@@ -63,6 +67,7 @@ class LocalTransport:
         self._loader = loader
         self._engine_lock = threading.Lock()
         self._has_engine = False
+        self._has_games = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="bgserver-local", daemon=True
@@ -92,6 +97,8 @@ class LocalTransport:
     def close(self) -> None:
         """Stop everything."""
         self._pool.close()
+        if self._has_games:
+            self._on_loop(self._runtime.games.close())
         self._on_loop(_end_other_tasks())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -169,7 +176,20 @@ class LocalTransport:
                     engine = self._loader(self._config, self._on_progress)
                     self._runtime.set_engine(engine)
                     self._has_engine = True
+        if name.startswith(_WITH_GAMES):
+            with self._engine_lock:
+                if not self._has_games:
+                    self._on_loop(self._open_games())
+                    self._has_games = True
         return method
+
+    async def _open_games(self) -> None:
+        """Games of this process; they end with it."""
+        clock = SystemClock()
+        storage = await asyncio.to_thread(Storage, IN_MEMORY, clock.now)
+        games = GameHost(self._runtime, storage, clock)
+        self._runtime.set_games(games)
+        await games.start()
 
     async def _unary(
         self, method: BoundMethod, request: Message, timeout_s: float | None
@@ -204,7 +224,7 @@ class LocalTransport:
         if method.client_streaming:
             source = _read_on_thread(cast("Iterable[Message]", requests))
         try:
-            self._gate.admit(None)
+            self._gate.admit(None, idle=method.idle)
             try:
                 async with (
                     asyncio.timeout(timeout_s),
@@ -213,7 +233,7 @@ class LocalTransport:
                     async for reply in replies:
                         await answers.put(_message(method, reply))
             finally:
-                self._gate.leave()
+                self._gate.leave(idle=method.idle)
         except Exception as error:  # noqa: BLE001 -- raised again by whoever reads the answers
             status = self._gate.failed(context, error, streaming=True)
             await answers.put(StatusError(status))

@@ -8,6 +8,8 @@ methods are named like the RPCs, in snake case, and take (request, CallContext):
 - server streaming: an asynchronous generator;
 - both ways streaming: an asynchronous generator whose request is an asynchronous iterator.
 
+Streams that wait most of the time are named in an attribute `idle_streams`.
+
 An answer may be a message or its serialised form.
 """
 
@@ -59,6 +61,8 @@ class BoundMethod:
     """The caller gets many answers."""
     on_loop: bool
     """The handler is a plain function that answers at once."""
+    idle: bool = False
+    """A stream that waits most of the time; `Servicer.idle_streams` names them."""
 
 
 def bind(servicers: Iterable[Servicer]) -> dict[str, BoundMethod]:
@@ -93,6 +97,7 @@ def _bind_one(servicer: Servicer, descriptor: MethodDescriptor) -> BoundMethod:
         client_streaming=descriptor.client_streaming,
         server_streaming=descriptor.server_streaming,
         on_loop=not descriptor.server_streaming and not inspect.iscoroutinefunction(handler),
+        idle=snake in getattr(servicer, "idle_streams", ()),
     )
 
 

@@ -20,7 +20,13 @@ from bgserver.server.convert_plays import (
     step_faults,
     step_graph_message,
 )
-from bgserver.server.convert_rules import preset_message
+from bgserver.server.convert_rules import (
+    preset_message,
+    read_languages,
+    read_rules,
+    rules_message,
+    text_message,
+)
 from bgserver.server.convert_state import (
     dice_message,
     position_message,
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RulesServicer"]
 
+_DEFAULT_PRESET = "money"
 _PHASES = {
     Phase.CONTACT: rules_pb2.PHASE_CONTACT,
     Phase.RACE: rules_pb2.PHASE_RACE,
@@ -122,6 +129,23 @@ class RulesServicer:
         """The rule sets known by name."""
         del request, context
         return rules_pb2.ListPresetsResponse(presets=map(preset_message, PRESETS.values()))
+
+    def describe_rules(
+        self, request: rules_pb2.DescribeRulesRequest, context: CallContext
+    ) -> rules_pb2.DescribeRulesResponse:
+        """A rule set as parameters and as text."""
+        del context
+        faults: list[Fault] = []
+        languages = read_languages(request.language, faults)
+        rules = read_rules(request.preset, _DEFAULT_PRESET, request.rules, faults)
+        refuse(faults)
+        if rules is None:
+            message = "a request without faults was not read"
+            raise AssertionError(message)
+        return rules_pb2.DescribeRulesResponse(
+            rules=rules_message(rules),
+            texts=[text_message(rules, language) for language in languages],
+        )
 
 
 def _position_and_dice(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.identity import Identity
     from bgserver.server.config import ServerConfig
+    from bgserver.server.game_host import GameHost
     from bgserver.server.pool import Priority, WorkerPool
 
 __all__ = ["Condition", "Runtime"]
@@ -48,6 +49,7 @@ class Runtime:
         """Simulations in work."""
         self.batches = 0
         """AnalyzeBatch streams in work."""
+        self._games: GameHost | None = None
         self._engine: Engine | None = None
         self._identity: Identity | None = None
         self.stopping = asyncio.Event()
@@ -75,6 +77,22 @@ class Runtime:
         if self._identity is None:
             self._identity = identity_of(self.engine)
         return self._identity
+
+    @property
+    def games(self) -> GameHost:
+        """The games that the server holds.
+
+        Raises:
+            NotReadyError: They are not opened yet.
+        """
+        if self._games is None:
+            message = "the games are still being opened"
+            raise NotReadyError(message)
+        return self._games
+
+    def set_games(self, games: GameHost) -> None:
+        """Provide the games."""
+        self._games = games
 
     def set_engine(self, engine: Engine) -> None:
         """Provide the engine and begin to serve."""

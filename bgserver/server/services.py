@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bgserver.server.engine_service import EngineServicer
+from bgserver.server.game_service import GameServicer
 from bgserver.server.methods import bind
 from bgserver.server.rules_service import RulesServicer
 from bgserver.server.simulation_service import SimulationServicer
@@ -21,5 +22,11 @@ __all__ = ["bound_methods"]
 def bound_methods(runtime: Runtime, extra: Iterable[Servicer] = ()) -> dict[str, BoundMethod]:
     """The methods of all services, and of further ones, by full name."""
     return bind(
-        [RulesServicer(runtime), EngineServicer(runtime), SimulationServicer(runtime), *extra]
+        [
+            RulesServicer(runtime),
+            EngineServicer(runtime),
+            GameServicer(runtime),
+            SimulationServicer(runtime),
+            *extra,
+        ]
     )

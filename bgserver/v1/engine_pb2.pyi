@@ -1308,6 +1308,10 @@ class Limits(_message.Message):
     MAX_SIMULATIONS_FIELD_NUMBER: _builtins.int
     MAX_SIMULATION_GAMES_FIELD_NUMBER: _builtins.int
     MAX_BATCHES_FIELD_NUMBER: _builtins.int
+    MAX_ROLLOUTS_FIELD_NUMBER: _builtins.int
+    MAX_ROLLOUTS_PER_CLIENT_FIELD_NUMBER: _builtins.int
+    MAX_ROLLOUT_TRIALS_FIELD_NUMBER: _builtins.int
+    MAX_ROLLOUT_PLAYS_FIELD_NUMBER: _builtins.int
     max_message_bytes: _builtins.int
     """Largest message that is accepted, in bytes."""
     max_pending_requests: _builtins.int
@@ -1320,6 +1324,14 @@ class Limits(_message.Message):
     """Most games of one simulation."""
     max_batches: _builtins.int
     """Most AnalyzeBatch streams at once."""
+    max_rollouts: _builtins.int
+    """Most rollouts at once."""
+    max_rollouts_per_client: _builtins.int
+    """Most rollouts of one client at once: of one token, or without tokens of one address."""
+    max_rollout_trials: _builtins.int
+    """Most trials of one candidate of a rollout."""
+    max_rollout_plays: _builtins.int
+    """Most plays of one rollout."""
     def __init__(
         self,
         *,
@@ -1329,10 +1341,14 @@ class Limits(_message.Message):
         max_simulations: _builtins.int = ...,
         max_simulation_games: _builtins.int = ...,
         max_batches: _builtins.int = ...,
+        max_rollouts: _builtins.int = ...,
+        max_rollouts_per_client: _builtins.int = ...,
+        max_rollout_trials: _builtins.int = ...,
+        max_rollout_plays: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from bgserver.v1 import engine_pb2 as bgserver_dot_v1_dot_engine__pb2
+from bgserver.v1 import rollout_pb2 as bgserver_dot_v1_dot_rollout__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -74,6 +75,11 @@ class EngineServiceStub:
                 '/bgserver.v1.EngineService/AnalyzeBatch',
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.SerializeToString,
                 response_deserializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.FromString,
+                _registered_method=True)
+        self.Rollout = channel.unary_stream(
+                '/bgserver.v1.EngineService/Rollout',
+                request_serializer=bgserver_dot_v1_dot_rollout__pb2.RolloutRequest.SerializeToString,
+                response_deserializer=bgserver_dot_v1_dot_rollout__pb2.RolloutResponse.FromString,
                 _registered_method=True)
         self.GetInfo = channel.unary_unary(
                 '/bgserver.v1.EngineService/GetInfo',
@@ -146,6 +152,14 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Rollout(self, request, context):
+        """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
+        result. Ending the call stops the computation.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetInfo(self, request, context):
         """Tells version, levels, networks, tables and limits.
         """
@@ -195,6 +209,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.AnalyzeBatch,
                     request_deserializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.FromString,
                     response_serializer=bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.SerializeToString,
+            ),
+            'Rollout': grpc.unary_stream_rpc_method_handler(
+                    servicer.Rollout,
+                    request_deserializer=bgserver_dot_v1_dot_rollout__pb2.RolloutRequest.FromString,
+                    response_serializer=bgserver_dot_v1_dot_rollout__pb2.RolloutResponse.SerializeToString,
             ),
             'GetInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.GetInfo,
@@ -419,6 +438,33 @@ class EngineService:
             '/bgserver.v1.EngineService/AnalyzeBatch',
             bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchRequest.SerializeToString,
             bgserver_dot_v1_dot_engine__pb2.AnalyzeBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Rollout(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/bgserver.v1.EngineService/Rollout',
+            bgserver_dot_v1_dot_rollout__pb2.RolloutRequest.SerializeToString,
+            bgserver_dot_v1_dot_rollout__pb2.RolloutResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -43,6 +43,8 @@ class RulesServiceStub:
     """Converts a position between structured form, XGID and GNU IDs."""
     ListPresets: _grpc.UnaryUnaryMultiCallable[_rules_pb2.ListPresetsRequest, _rules_pb2.ListPresetsResponse]
     """Lists the rule sets that the server knows by name."""
+    DescribeRules: _grpc.UnaryUnaryMultiCallable[_rules_pb2.DescribeRulesRequest, _rules_pb2.DescribeRulesResponse]
+    """Tells a rule set, a preset or one with changes, as parameters and as text for players."""
 
 @_typing.type_check_only
 class RulesServiceAsyncStub(RulesServiceStub):
@@ -59,6 +61,8 @@ class RulesServiceAsyncStub(RulesServiceStub):
     """Converts a position between structured form, XGID and GNU IDs."""
     ListPresets: _aio.UnaryUnaryMultiCallable[_rules_pb2.ListPresetsRequest, _rules_pb2.ListPresetsResponse]  # type: ignore[assignment]
     """Lists the rule sets that the server knows by name."""
+    DescribeRules: _aio.UnaryUnaryMultiCallable[_rules_pb2.DescribeRulesRequest, _rules_pb2.DescribeRulesResponse]  # type: ignore[assignment]
+    """Tells a rule set, a preset or one with changes, as parameters and as text for players."""
 
 class RulesServiceServicer(metaclass=_abc_1.ABCMeta):
     """The legal plays of a roll, positions and their forms. Knows the rules, judges nothing."""
@@ -102,5 +106,13 @@ class RulesServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_rules_pb2.ListPresetsResponse, _abc.Awaitable[_rules_pb2.ListPresetsResponse]]:
         """Lists the rule sets that the server knows by name."""
+
+    @_abc_1.abstractmethod
+    def DescribeRules(
+        self,
+        request: _rules_pb2.DescribeRulesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_rules_pb2.DescribeRulesResponse, _abc.Awaitable[_rules_pb2.DescribeRulesResponse]]:
+        """Tells a rule set, a preset or one with changes, as parameters and as text for players."""
 
 def add_RulesServiceServicer_to_server(servicer: RulesServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

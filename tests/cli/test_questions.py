@@ -87,6 +87,33 @@ def test_presets(bgserver: CommandLine) -> None:
         assert name in answer.out
 
 
+def test_rules_in_two_languages(bgserver: CommandLine) -> None:
+    english = bgserver("rules", "long_nardy")
+    assert english.code == 0
+    assert "- At most one checker may leave the head in a turn." in english.out
+    german = bgserver("rules", "money", "--lang", "de", "--set", "cube_cap=16")
+    assert "- Höher als 16 geht der Dopplerwürfel nicht." in german.out
+    changed = bgserver("rules", "long_nardy", "--set", "long_nardy.koks=three")
+    assert "(koks)" in changed.out
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ("jacoby", "rules"),
+        ("jacobi=on", "rules.jacobi"),
+        ("jacoby=perhaps", "rules.jacoby"),
+        ("cube_cap=many", "rules.cube_cap"),
+        ("long_nardy=1", "rules.long_nardy"),
+        ("cube.cap=1", "rules.cube.cap"),
+    ],
+)
+def test_a_change_that_is_none(bgserver: CommandLine, change: str, field: str) -> None:
+    answer = bgserver("rules", "money", "--set", change)
+    assert answer.code == 2
+    assert answer.err.startswith(f"error: {field}: ")
+
+
 def test_eval(bgserver: CommandLine) -> None:
     answer = bgserver("eval", "start")
     assert answer.code == 0
@@ -138,6 +165,7 @@ def test_info(bgserver: CommandLine) -> None:
         (("inspect", "start"), rules_pb2.InspectPositionResponse),
         (("convert", "start"), rules_pb2.ConvertPositionResponse),
         (("presets",), rules_pb2.ListPresetsResponse),
+        (("rules", "joypip"), rules_pb2.DescribeRulesResponse),
         (("eval", "start"), engine_pb2.EvaluateResponse),
         (("rank", "start", "31"), engine_pb2.RankPlaysResponse),
         (("cube", "start"), engine_pb2.AdviseCubeResponse),

@@ -59,6 +59,8 @@ def test_every_method_answers(client: Client) -> None:
     assert client.inspect_position("start").pips == 167
     assert client.convert_position("start").gnu_id.position_id == "4HPwATDgc/ABMA"
     assert "money" in {preset.name for preset in client.list_presets().presets}
+    assert len(client.describe_rules("joypip").texts) == 2
+    assert client.describe_rules(language="de").texts[0].summary.startswith("Backgammon, Geldspiel")
     assert 0.4 < client.evaluate("start").probabilities.win < 0.65
     ranking = client.rank_plays("start", (3, 1), max_plays=3)
     assert len(ranking.plays) == 3
@@ -77,6 +79,7 @@ async def test_every_method_answers_with_asyncio(aclient: AsyncClient) -> None:
     assert (await aclient.inspect_position("start")).pips == 167
     assert (await aclient.convert_position("nardy-start")).xgid == ""
     assert (await aclient.list_presets()).presets
+    assert len((await aclient.describe_rules("classic", language="en")).texts) == 1
     assert 0.4 < (await aclient.evaluate("start")).probabilities.win < 0.65
     assert len((await aclient.rank_plays("start", (3, 1))).plays) == 16
     assert (await aclient.advise_cube(_XGID)).action == engine_pb2.CUBE_ACTION_NO_DOUBLE_TAKE

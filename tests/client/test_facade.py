@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING
 import bgserver_client
 import pytest
 from bgserver_client import AsyncClient, Client
-from bgserver_client.v1 import common_pb2, engine_pb2, rules_pb2, simulation_pb2
+from bgserver_client.v1 import (
+    common_pb2,
+    engine_pb2,
+    game_pb2,
+    rollout_pb2,
+    rules_pb2,
+    simulation_pb2,
+)
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import MethodDescriptor
 
-_FILES = (common_pb2, rules_pb2, engine_pb2, simulation_pb2)
+_FILES = (common_pb2, rules_pb2, engine_pb2, game_pb2, rollout_pb2, simulation_pb2)
 _METHODS = [
     method
     for file in _FILES

@@ -8,6 +8,7 @@ import pytest
 
 from bgserver.engine.errors import (
     AmbiguousPlayError,
+    ClusterError,
     DataError,
     EngineError,
     Fault,
@@ -26,6 +27,7 @@ _FAULTS = [Fault("dice.first", "DIE_OUT_OF_RANGE", "expected 1 to 6"), Fault("",
         AmbiguousPlayError(_FAULTS),
         WrongMomentError("GAME_OVER", "the game is over"),
         OverloadedError("too much", 2.5),
+        ClusterError("CLUSTER_LOST", "it went away"),
         DataError("damaged"),
     ],
     ids=lambda error: type(error).__name__,

@@ -248,7 +248,8 @@ def test_6_9_auto_roll_waits_only_where_a_double_is_legal() -> None:
     assert events[1].by is By.SERVER
     desk.play()
     assert desk.settle() == []
-    assert desk.state.stage is Stage.TO_ROLL, "SECOND owns the cube"
+    assert desk.due is not None
+    assert desk.due.kind is DueKind.TIMEOUT, "SECOND owns the cube and may double"
     desk.do(SECOND, act.Roll())
     desk.play()
     assert desk.state.stage is Stage.MOVING, "FIRST cannot double"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bgserver.engine.errors import InvalidInputError
-from bgserver.engine.position import Resignation
+from bgserver.engine.position import Resignation, Seat
 from bgserver.games import actions as act
 from bgserver.games.actions import ActionKind
 from bgserver.games.events import EndReason
@@ -168,11 +168,11 @@ def test_7_12_long_nardy_knows_no_third_level() -> None:
 
 
 @pytest.mark.parametrize("seat", [FIRST, SECOND])
-def test_6_6_joypip_giving_up_loses_the_match_at_once(seat: Any) -> None:
+def test_6_6_joypip_giving_up_loses_the_match_at_once(seat: Seat) -> None:
     desk = Desk("joypip", match_length=3)
     events = desk.do(seat, act.Resign())
     assert desk.state.stage is Stage.SESSION_OVER
-    assert desk.state.winner is seat.other
+    assert desk.state.winner == seat.other
     assert desk.state.score == (0, 0)
     assert [event.name for event in events] == ["session_ended"]
     assert desk.refuses(seat.other, act.NextGame()) == "MATCH_OVER"

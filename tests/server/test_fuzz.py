@@ -108,8 +108,11 @@ def test_random_requests_never_end_in_an_internal_error(engine: Engine) -> None:
             filler.fill(request)
             # Deeper levels cost too much here and differ in nothing that a request could break.
             askers: list[Any] = [request]
-            if method.server_streaming:
+            if method.name.endswith("/Simulate"):
                 askers = [request.first, request.second]
+            elif method.name.endswith("/CreateGame"):
+                seats = (request.first, request.second)
+                askers = [seat.engine for seat in seats if seat.HasField("engine")]
             elif hasattr(request, "player"):
                 askers = [request.player]
             for asker in askers:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _SERVICES = {
     "bgserver.v1.RulesService",
     "bgserver.v1.EngineService",
+    "bgserver.v1.GameService",
     "bgserver.v1.SimulationService",
 }
 _SERVING = health_pb2.HealthCheckResponse.SERVING

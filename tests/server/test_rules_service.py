@@ -180,3 +180,34 @@ async def test_list_presets(rules_stub: Stub) -> None:
     nardy = presets["long_nardy"].rules
     assert nardy.long_nardy.head_exception == rules_pb2.HEAD_EXCEPTION_LISTED_DOUBLES
     assert nardy.variant == common_pb2.VARIANT_LONG_NARDY
+    for preset in presets.values():
+        languages = [text.language for text in preset.texts]
+        assert languages == [rules_pb2.LANGUAGE_ENGLISH, rules_pb2.LANGUAGE_GERMAN]
+        assert all(section.clauses for text in preset.texts for section in text.sections)
+
+
+async def test_describe_rules_with_changes(rules_stub: Stub) -> None:
+    changes = rules_pb2.Rules(beaver=True, cube_cap=32)
+    request = rules_pb2.DescribeRulesRequest(
+        preset="money", rules=changes, language=rules_pb2.LANGUAGE_GERMAN
+    )
+    reply = await rules_stub.DescribeRules(request)
+    assert reply.rules.beaver
+    assert reply.rules.jacoby
+    (text,) = reply.texts
+    assert text.language == rules_pb2.LANGUAGE_GERMAN
+    told = {
+        clause.text: list(clause.parameters)
+        for section in text.sections
+        for clause in section.clauses
+    }
+    assert told["Höher als 32 geht der Dopplerwürfel nicht."] == ["cube_cap"]
+    assert any(clause.startswith("Beaver:") for clause in told)
+
+
+async def test_describe_rules_in_every_language(rules_stub: Stub) -> None:
+    reply = await rules_stub.DescribeRules(rules_pb2.DescribeRulesRequest(preset="joypip"))
+    assert len(reply.texts) == 2
+    english, german = reply.texts
+    assert [s.topic for s in english.sections] == [s.topic for s in german.sections]
+    assert "30, 45 or 90 seconds" in str(english)

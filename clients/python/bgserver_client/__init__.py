@@ -8,6 +8,18 @@ from __future__ import annotations
 
 from bgserver_client._aio import AsyncClient
 from bgserver_client._batches import BatchLike, split_batches
+from bgserver_client._game import Game
+from bgserver_client._game_aio import AsyncGame
+from bgserver_client._game_requests import (
+    ActionLike,
+    FilterName,
+    FormatName,
+    PlainActionName,
+    ResignationName,
+    SeatLike,
+    SeatName,
+    person,
+)
 from bgserver_client._questions import Question
 from bgserver_client._requests import (
     DiceLike,
@@ -22,10 +34,17 @@ from bgserver_client._requests import (
     player,
     start_position,
 )
+from bgserver_client._rollouts import (
+    RolloutArguments,
+    RolloutKindLike,
+    RolloutKindName,
+    RolloutLevelsLike,
+)
 from bgserver_client._streams import AsyncResponseStream, ResponseStream
 from bgserver_client._sync import Client
 from bgserver_client.errors import (
     AbortedError,
+    AlreadyExistsError,
     CancelledError,
     DeadlineExceededError,
     FailedPreconditionError,
@@ -43,7 +62,10 @@ from bgserver_client.errors import (
 
 __all__ = [
     "AbortedError",
+    "ActionLike",
+    "AlreadyExistsError",
     "AsyncClient",
+    "AsyncGame",
     "AsyncResponseStream",
     "BatchLike",
     "CancelledError",
@@ -51,18 +73,29 @@ __all__ = [
     "DeadlineExceededError",
     "DiceLike",
     "FailedPreconditionError",
+    "FilterName",
+    "FormatName",
+    "Game",
     "InternalError",
     "InvalidArgumentError",
     "LevelLike",
     "LevelName",
     "NotFoundError",
     "PermissionDeniedError",
+    "PlainActionName",
     "PlayerLike",
     "PositionLike",
     "Question",
+    "ResignationName",
     "ResourceExhaustedError",
     "ResponseStream",
+    "RolloutArguments",
+    "RolloutKindLike",
+    "RolloutKindName",
+    "RolloutLevelsLike",
     "RpcError",
+    "SeatLike",
+    "SeatName",
     "StepLike",
     "StrengthName",
     "UnauthenticatedError",
@@ -71,6 +104,7 @@ __all__ = [
     "VariantLike",
     "VariantName",
     "Violation",
+    "person",
     "player",
     "split_batches",
     "start_position",

@@ -42,6 +42,7 @@ VariantName: TypeAlias = Literal["backgammon", "long_nardy"]
 VariantLike: TypeAlias = VariantName | common_pb2.Variant.ValueType
 """A game: its name, or a value of the enum `Variant`."""
 
+_LANGUAGES = {"en": rules_pb2.LANGUAGE_ENGLISH, "de": rules_pb2.LANGUAGE_GERMAN}
 _START = (0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0)
 _NARDY_START = (0,) * 12 + (-15,) + (0,) * 11 + (15, 0)
 _GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
@@ -327,6 +328,20 @@ def choose_cube_action(
         seed=None if seed is None else _count(seed, "seed"),
         game=_count(game, "game"),
         turn=_count(turn, "turn"),
+    )
+
+
+def describe_rules(
+    preset: str, *, rules: rules_pb2.Rules | None, language: str | None
+) -> rules_pb2.DescribeRulesRequest:
+    """Request of DescribeRules."""
+    if language is not None and language not in _LANGUAGES:
+        message = f"expected one of {', '.join(_LANGUAGES)}, got {language!r}"
+        raise fault(message, field="language", reason="UNKNOWN_VALUE")
+    return rules_pb2.DescribeRulesRequest(
+        preset=plain_text(preset, "preset"),
+        rules=rules,
+        language=rules_pb2.LANGUAGE_UNSPECIFIED if language is None else _LANGUAGES[language],
     )
 
 

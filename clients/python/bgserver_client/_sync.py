@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from bgserver_client import _requests
+from bgserver_client import _requests, _rollouts
 from bgserver_client._batches import BatchLike, BatchRequests, require_batches, unpack
+from bgserver_client._game_methods import GameMethods
 from bgserver_client._options import (
     DEFAULT_ADDRESS,
     DEFAULT_TIMEOUT_S,
@@ -24,6 +25,8 @@ from bgserver_client.errors import UnavailableError, UnimplementedError, from_gr
 from bgserver_client.v1 import (
     engine_pb2,
     engine_pb2_grpc,
+    game_pb2_grpc,
+    rollout_pb2,
     rules_pb2,
     rules_pb2_grpc,
     simulation_pb2,
@@ -31,7 +34,7 @@ from bgserver_client.v1 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bgserver_client._requests import (
         DiceLike,
@@ -41,12 +44,17 @@ if TYPE_CHECKING:
         StepLike,
         VariantLike,
     )
+    from bgserver_client._rollouts import (
+        RolloutArguments,
+        RolloutKindLike,
+        RolloutLevelsLike,
+    )
 
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 
 
-class Client:
+class Client(GameMethods):
     """A connection to a bgserver; safe to share between threads.
 
     Every method sends one request and returns the answer as the message that the API defines;
@@ -77,6 +85,7 @@ class Client:
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
         self._engine = engine_pb2_grpc.EngineServiceStub(self._channel)
+        self._games = game_pb2_grpc.GameServiceStub(self._channel)
         self._simulation = simulation_pb2_grpc.SimulationServiceStub(self._channel)
         self._health = health_pb2_grpc.HealthStub(self._channel)
 
@@ -191,6 +200,25 @@ class Client:
         """The rule sets that the server knows by name."""
         request = rules_pb2.ListPresetsRequest()
         return self._call(self._rules.ListPresets, request, timeout_s)
+
+    def describe_rules(
+        self,
+        preset: str = "money",
+        *,
+        rules: rules_pb2.Rules | None = None,
+        language: str | None = None,
+        timeout_s: float | None = None,
+    ) -> rules_pb2.DescribeRulesResponse:
+        """A rule set as parameters and as text for players.
+
+        Args:
+            preset: Name of the rules, see `list_presets`.
+            rules: What differs from the preset.
+            language: `"en"` or `"de"`; by default every language.
+            timeout_s: Time limit of this call.
+        """
+        request = _requests.describe_rules(preset, rules=rules, language=language)
+        return self._call(self._rules.DescribeRules, request, timeout_s)
 
     def evaluate(
         self,
@@ -392,6 +420,109 @@ class Client:
         call = self._engine.EvaluateBatch(feed, timeout=timeout_s, metadata=self._metadata)
         call.add_callback(feed.stop)
         return ResponseStream(call, unpack, feed)
+
+    def rollout(
+        self,
+        position: PositionLike,
+        *,
+        kind: RolloutKindLike | None = None,
+        dice: DiceLike | None = None,
+        plays: Sequence[str] = (),
+        max_plays: int = 0,
+        first_turn: bool = False,
+        trials: int | None = None,
+        min_trials: int | None = None,
+        standard_error: float | None = None,
+        joint_deviations: float | None = None,
+        seed: int | None = None,
+        cubeful: bool | None = None,
+        levels: RolloutLevelsLike = "static",
+        early_levels: RolloutLevelsLike | None = None,
+        early_plies: int = 0,
+        truncate_plies: int | None = None,
+        truncate_level: LevelLike = "static",
+        stop_at_bearoff: bool = True,
+        reduce_variance: bool = True,
+        opening: bool = False,
+        state: bytes = b"",
+        timeout_s: float | None = None,
+    ) -> ResponseStream[rollout_pb2.RolloutResponse]:
+        """Roll out: play many games from a position, or from several with the same dice.
+
+        The stream tells how far the rollout is, ten times a second at most; its last message, with
+        `stopped_by`, is the result. Closing the stream stops the rollout. `roll_out` gives just
+        the result.
+
+        Args:
+            position: The position, with cube and score.
+            kind: `position`, `plays` or `cube`; by default plays if there is a roll.
+            dice: The roll whose plays are compared.
+            plays: Which plays, in notation; by default the best by the static level.
+            max_plays: Without `plays`: how many; 0 means 4.
+            first_turn: Long Nardy: the player's own first turn of the game.
+            trials: Most trials of each candidate; by default 1296.
+            min_trials: Trials before the two limits below may end anything.
+            standard_error: End at this standard error of every equity.
+            joint_deviations: Give up plays so many joint standard deviations behind the best.
+            seed: Seed of the dice, for the same figures again; random by default.
+            cubeful: With cube and score; by default in backgammon.
+            levels: How both sides play: one level, or one for plays and one for the cube.
+            early_levels: How both sides play the first `early_plies` rolls.
+            early_plies: How many rolls that are.
+            truncate_plies: Evaluate after so many rolls; by default play to the end.
+            truncate_level: How deep that evaluation looks.
+            stop_at_bearoff: End a trial where the bear-off tables know its worth.
+            reduce_variance: Take the luck of each roll off.
+            opening: The first roll is never a double.
+            state: `state` of an earlier result, to go on with.
+            timeout_s: Time limit of the whole stream; none by default.
+        """
+        request = _rollouts.rollout(
+            position,
+            kind=kind,
+            dice=dice,
+            plays=plays,
+            max_plays=max_plays,
+            first_turn=first_turn,
+            trials=trials,
+            min_trials=min_trials,
+            standard_error=standard_error,
+            joint_deviations=joint_deviations,
+            seed=seed,
+            cubeful=cubeful,
+            levels=levels,
+            early_levels=early_levels,
+            early_plies=early_plies,
+            truncate_plies=truncate_plies,
+            truncate_level=truncate_level,
+            stop_at_bearoff=stop_at_bearoff,
+            reduce_variance=reduce_variance,
+            opening=opening,
+            state=state,
+        )
+        call = self._engine.Rollout(request, timeout=timeout_s, metadata=self._metadata)
+        return ResponseStream(call, lambda message: message)
+
+    def roll_out(
+        self,
+        position: PositionLike,
+        progress: Callable[[rollout_pb2.RolloutResponse], None] | None = None,
+        **arguments: Unpack[RolloutArguments],
+    ) -> rollout_pb2.RolloutResponse:
+        """Roll out and return the result.
+
+        Args:
+            position: The position, with cube and score.
+            progress: Told how far the rollout is, ten times a second at most.
+            arguments: As those of `rollout`.
+        """
+        with self.rollout(position, **arguments) as answers:
+            for answer in answers:
+                if answer.stopped_by:
+                    return answer
+                if progress is not None:
+                    progress(answer)
+        raise _rollouts.no_result()
 
     def analyze_batch(
         self,

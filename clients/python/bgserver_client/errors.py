@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbortedError",
+    "AlreadyExistsError",
     "CancelledError",
     "DeadlineExceededError",
     "FailedPreconditionError",
@@ -97,6 +98,10 @@ class AbortedError(RpcError):
     """Another request was faster; read the state again and decide anew."""
 
 
+class AlreadyExistsError(RpcError):
+    """The id of the request was used for another one."""
+
+
 class ResourceExhaustedError(RpcError):
     """A limit of the server is reached; see `retry_after_s`."""
 
@@ -131,6 +136,7 @@ class InternalError(RpcError):
 
 _CLASSES: dict[grpc.StatusCode, type[RpcError]] = {
     grpc.StatusCode.ABORTED: AbortedError,
+    grpc.StatusCode.ALREADY_EXISTS: AlreadyExistsError,
     grpc.StatusCode.CANCELLED: CancelledError,
     grpc.StatusCode.DEADLINE_EXCEEDED: DeadlineExceededError,
     grpc.StatusCode.FAILED_PRECONDITION: FailedPreconditionError,

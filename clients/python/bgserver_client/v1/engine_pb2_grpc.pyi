@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 from bgserver_client.v1 import engine_pb2 as _engine_pb2
+from bgserver_client.v1 import rollout_pb2 as _rollout_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1
@@ -55,6 +56,10 @@ class EngineServiceStub:
     response and the stream goes on. The server reads only so far ahead as it computes, and stops
     reading while the client does not read.
     """
+    Rollout: _grpc.UnaryStreamMultiCallable[_rollout_pb2.RolloutRequest, _rollout_pb2.RolloutResponse]
+    """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
+    result. Ending the call stops the computation.
+    """
     GetInfo: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetInfoRequest, _engine_pb2.GetInfoResponse]
     """Tells version, levels, networks, tables and limits."""
 
@@ -84,6 +89,10 @@ class EngineServiceAsyncStub(EngineServiceStub):
     id; responses come in any order. A question that cannot be answered gives an error in its
     response and the stream goes on. The server reads only so far ahead as it computes, and stops
     reading while the client does not read.
+    """
+    Rollout: _aio.UnaryStreamMultiCallable[_rollout_pb2.RolloutRequest, _rollout_pb2.RolloutResponse]  # type: ignore[assignment]
+    """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
+    result. Ending the call stops the computation.
     """
     GetInfo: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetInfoRequest, _engine_pb2.GetInfoResponse]  # type: ignore[assignment]
     """Tells version, levels, networks, tables and limits."""
@@ -159,6 +168,16 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         id; responses come in any order. A question that cannot be answered gives an error in its
         response and the stream goes on. The server reads only so far ahead as it computes, and stops
         reading while the client does not read.
+        """
+
+    @_abc_1.abstractmethod
+    def Rollout(
+        self,
+        request: _rollout_pb2.RolloutRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_rollout_pb2.RolloutResponse], _abc.AsyncIterator[_rollout_pb2.RolloutResponse]]:
+        """Rolls out a position, plays of a roll, or cube actions: streams how far it is, and ends with the
+        result. Ending the call stops the computation.
         """
 
     @_abc_1.abstractmethod

@@ -500,6 +500,98 @@ KOKS_THREE: Koks.ValueType  # 2
 """3 points if the loser has brought no checker home."""
 Global___Koks: _TypeAlias = Koks  # noqa: Y015
 
+class _Language:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LanguageEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Language.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LANGUAGE_UNSPECIFIED: _Language.ValueType  # 0
+    """Not stated; read as every language."""
+    LANGUAGE_ENGLISH: _Language.ValueType  # 1
+    """English."""
+    LANGUAGE_GERMAN: _Language.ValueType  # 2
+    """German."""
+
+class Language(_Language, metaclass=_LanguageEnumTypeWrapper):
+    """A language that rules are told in."""
+
+LANGUAGE_UNSPECIFIED: Language.ValueType  # 0
+"""Not stated; read as every language."""
+LANGUAGE_ENGLISH: Language.ValueType  # 1
+"""English."""
+LANGUAGE_GERMAN: Language.ValueType  # 2
+"""German."""
+Global___Language: _TypeAlias = Language  # noqa: Y015
+
+class _RuleTopic:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RuleTopicEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RuleTopic.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RULE_TOPIC_UNSPECIFIED: _RuleTopic.ValueType  # 0
+    """Not known."""
+    RULE_TOPIC_AIM: _RuleTopic.ValueType  # 1
+    """Aim of the game and start position."""
+    RULE_TOPIC_OPENING: _RuleTopic.ValueType  # 2
+    """Who begins, and with which dice."""
+    RULE_TOPIC_MOVING: _RuleTopic.ValueType  # 3
+    """Moving, hitting, forced plays."""
+    RULE_TOPIC_HEAD: _RuleTopic.ValueType  # 4
+    """Long Nardy: leaving the head."""
+    RULE_TOPIC_BLOCKS: _RuleTopic.ValueType  # 5
+    """Long Nardy: forbidden blocks."""
+    RULE_TOPIC_BEARING_OFF: _RuleTopic.ValueType  # 6
+    """Bearing off."""
+    RULE_TOPIC_SCORING: _RuleTopic.ValueType  # 7
+    """What a won game counts."""
+    RULE_TOPIC_CUBE: _RuleTopic.ValueType  # 8
+    """The doubling cube."""
+    RULE_TOPIC_SESSION: _RuleTopic.ValueType  # 9
+    """Single games, sessions and matches."""
+    RULE_TOPIC_GIVING_UP: _RuleTopic.ValueType  # 10
+    """Giving up."""
+    RULE_TOPIC_CLOCK: _RuleTopic.ValueType  # 11
+    """Time limits."""
+    RULE_TOPIC_TURN: _RuleTopic.ValueType  # 12
+    """Confirmation, undo and what happens automatically."""
+    RULE_TOPIC_BOTS: _RuleTopic.ValueType  # 13
+    """Bots to play against."""
+
+class RuleTopic(_RuleTopic, metaclass=_RuleTopicEnumTypeWrapper):
+    """What a part of the rules is about."""
+
+RULE_TOPIC_UNSPECIFIED: RuleTopic.ValueType  # 0
+"""Not known."""
+RULE_TOPIC_AIM: RuleTopic.ValueType  # 1
+"""Aim of the game and start position."""
+RULE_TOPIC_OPENING: RuleTopic.ValueType  # 2
+"""Who begins, and with which dice."""
+RULE_TOPIC_MOVING: RuleTopic.ValueType  # 3
+"""Moving, hitting, forced plays."""
+RULE_TOPIC_HEAD: RuleTopic.ValueType  # 4
+"""Long Nardy: leaving the head."""
+RULE_TOPIC_BLOCKS: RuleTopic.ValueType  # 5
+"""Long Nardy: forbidden blocks."""
+RULE_TOPIC_BEARING_OFF: RuleTopic.ValueType  # 6
+"""Bearing off."""
+RULE_TOPIC_SCORING: RuleTopic.ValueType  # 7
+"""What a won game counts."""
+RULE_TOPIC_CUBE: RuleTopic.ValueType  # 8
+"""The doubling cube."""
+RULE_TOPIC_SESSION: RuleTopic.ValueType  # 9
+"""Single games, sessions and matches."""
+RULE_TOPIC_GIVING_UP: RuleTopic.ValueType  # 10
+"""Giving up."""
+RULE_TOPIC_CLOCK: RuleTopic.ValueType  # 11
+"""Time limits."""
+RULE_TOPIC_TURN: RuleTopic.ValueType  # 12
+"""Confirmation, undo and what happens automatically."""
+RULE_TOPIC_BOTS: RuleTopic.ValueType  # 13
+"""Bots to play against."""
+Global___RuleTopic: _TypeAlias = RuleTopic  # noqa: Y015
+
 class _Phase:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -843,6 +935,7 @@ class Preset(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
     RULES_FIELD_NUMBER: _builtins.int
+    TEXTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name, for example `tournament`."""
     summary: _builtins.str
@@ -851,20 +944,119 @@ class Preset(_message.Message):
     def rules(self) -> Global___Rules:
         """All its parameters."""
 
+    @_builtins.property
+    def texts(self) -> _containers.RepeatedCompositeFieldContainer[Global___RulesText]:
+        """The same for players to read: one text for each language."""
+
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         summary: _builtins.str = ...,
         rules: Global___Rules | None = ...,
+        texts: _abc.Iterable[Global___RulesText] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "rules", b"rules", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "rules", b"rules", "summary", b"summary", "texts", b"texts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Preset: _TypeAlias = Preset  # noqa: Y015
+
+@_typing.final
+class RuleClause(_message.Message):
+    """One clause of the rules, a sentence or a few."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    PARAMETERS_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """Its words."""
+    @_builtins.property
+    def parameters(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The parameters that it tells, as paths within `Rules`, for example `long_nardy.koks`; empty
+        for what all rules have in common.
+        """
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        parameters: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["parameters", b"parameters", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RuleClause: _TypeAlias = RuleClause  # noqa: Y015
+
+@_typing.final
+class RuleSection(_message.Message):
+    """The clauses about one topic."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOPIC_FIELD_NUMBER: _builtins.int
+    HEADING_FIELD_NUMBER: _builtins.int
+    CLAUSES_FIELD_NUMBER: _builtins.int
+    topic: Global___RuleTopic.ValueType
+    """The topic."""
+    heading: _builtins.str
+    """Its heading in the language."""
+    @_builtins.property
+    def clauses(self) -> _containers.RepeatedCompositeFieldContainer[Global___RuleClause]:
+        """The clauses in reading order."""
+
+    def __init__(
+        self,
+        *,
+        topic: Global___RuleTopic.ValueType = ...,
+        heading: _builtins.str = ...,
+        clauses: _abc.Iterable[Global___RuleClause] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clauses", b"clauses", "heading", b"heading", "topic", b"topic"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RuleSection: _TypeAlias = RuleSection  # noqa: Y015
+
+@_typing.final
+class RulesText(_message.Message):
+    """A rule set for players to read, made from its parameters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    SECTIONS_FIELD_NUMBER: _builtins.int
+    language: Global___Language.ValueType
+    """The language."""
+    summary: _builtins.str
+    """The rule set in one line."""
+    @_builtins.property
+    def sections(self) -> _containers.RepeatedCompositeFieldContainer[Global___RuleSection]:
+        """Everything that it says, in reading order. Parameters without effect are not mentioned."""
+
+    def __init__(
+        self,
+        *,
+        language: Global___Language.ValueType = ...,
+        summary: _builtins.str = ...,
+        sections: _abc.Iterable[Global___RuleSection] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["language", b"language", "sections", b"sections", "summary", b"summary"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RulesText: _TypeAlias = RulesText  # noqa: Y015
 
 @_typing.final
 class ListPlaysRequest(_message.Message):
@@ -1399,3 +1591,65 @@ class ListPresetsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListPresetsResponse: _TypeAlias = ListPresetsResponse  # noqa: Y015
+
+@_typing.final
+class DescribeRulesRequest(_message.Message):
+    """Request of DescribeRules."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRESET_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    preset: _builtins.str
+    """Name of the preset, for example `joypip`; empty means `money`."""
+    language: Global___Language.ValueType
+    """The language of the text; unset means every language."""
+    @_builtins.property
+    def rules(self) -> Global___Rules:
+        """What differs from the preset; unset fields keep its values."""
+
+    def __init__(
+        self,
+        *,
+        preset: _builtins.str = ...,
+        rules: Global___Rules | None = ...,
+        language: Global___Language.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["language", b"language", "preset", b"preset", "rules", b"rules"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeRulesRequest: _TypeAlias = DescribeRulesRequest  # noqa: Y015
+
+@_typing.final
+class DescribeRulesResponse(_message.Message):
+    """Answer of DescribeRules."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULES_FIELD_NUMBER: _builtins.int
+    TEXTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def rules(self) -> Global___Rules:
+        """All parameters, with what a change brought in or made meaningless."""
+
+    @_builtins.property
+    def texts(self) -> _containers.RepeatedCompositeFieldContainer[Global___RulesText]:
+        """The text in the language asked for, or one for each."""
+
+    def __init__(
+        self,
+        *,
+        rules: Global___Rules | None = ...,
+        texts: _abc.Iterable[Global___RulesText] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules", "texts", b"texts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeRulesResponse: _TypeAlias = DescribeRulesResponse  # noqa: Y015

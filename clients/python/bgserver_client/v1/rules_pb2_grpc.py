@@ -60,6 +60,11 @@ class RulesServiceStub:
                 request_serializer=bgserver_dot_v1_dot_rules__pb2.ListPresetsRequest.SerializeToString,
                 response_deserializer=bgserver_dot_v1_dot_rules__pb2.ListPresetsResponse.FromString,
                 _registered_method=True)
+        self.DescribeRules = channel.unary_unary(
+                '/bgserver.v1.RulesService/DescribeRules',
+                request_serializer=bgserver_dot_v1_dot_rules__pb2.DescribeRulesRequest.SerializeToString,
+                response_deserializer=bgserver_dot_v1_dot_rules__pb2.DescribeRulesResponse.FromString,
+                _registered_method=True)
 
 
 class RulesServiceServicer:
@@ -101,6 +106,13 @@ class RulesServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DescribeRules(self, request, context):
+        """Tells a rule set, a preset or one with changes, as parameters and as text for players.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RulesServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -128,6 +140,11 @@ def add_RulesServiceServicer_to_server(servicer, server):
                     servicer.ListPresets,
                     request_deserializer=bgserver_dot_v1_dot_rules__pb2.ListPresetsRequest.FromString,
                     response_serializer=bgserver_dot_v1_dot_rules__pb2.ListPresetsResponse.SerializeToString,
+            ),
+            'DescribeRules': grpc.unary_unary_rpc_method_handler(
+                    servicer.DescribeRules,
+                    request_deserializer=bgserver_dot_v1_dot_rules__pb2.DescribeRulesRequest.FromString,
+                    response_serializer=bgserver_dot_v1_dot_rules__pb2.DescribeRulesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -266,6 +283,33 @@ class RulesService:
             '/bgserver.v1.RulesService/ListPresets',
             bgserver_dot_v1_dot_rules__pb2.ListPresetsRequest.SerializeToString,
             bgserver_dot_v1_dot_rules__pb2.ListPresetsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DescribeRules(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bgserver.v1.RulesService/DescribeRules',
+            bgserver_dot_v1_dot_rules__pb2.DescribeRulesRequest.SerializeToString,
+            bgserver_dot_v1_dot_rules__pb2.DescribeRulesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,180 @@
+"""The command that answers a file of questions: batch."""
+
+from __future__ import annotations
+
+import enum
+import json as json_module
+import sys
+import time
+from contextlib import AbstractContextManager, closing
+from dataclasses import asdict
+from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bgserver.cli import tables
+from bgserver.cli.batch_lines import LineSettings
+from bgserver.cli.batch_output import look_at_input, opened
+from bgserver.cli.batch_summary import Summary, draw
+from bgserver.cli.batch_workers import Workers, here, on_cluster, on_server
+from bgserver.cli.options import (
+    AddressOption,
+    LevelOption,
+    TimeMsOption,
+    TimeoutOption,
+    TokenOption,
+    limit_message,
+)
+from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
+from bgserver.cli.progress import counter
+
+if TYPE_CHECKING:
+    from bgserver.cli.batch_output import Input, Output
+
+__all__ = ["register"]
+
+_NEEDS_MATPLOTLIB = "a picture needs matplotlib: pip install 'bgserver[plot]'"
+
+
+class Kind(enum.Enum):
+    """What lines ask that do not say it."""
+
+    AUTO = "auto"
+    EVALUATE = "evaluate"
+    PLAYS = "plays"
+    CUBE = "cube"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(rich_help_panel="Scripts")(batch)
+
+
+def batch(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Questions, one a line.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="Answers, one a line of JSON.")],
+    kind: Annotated[
+        Kind,
+        typer.Option(help="What lines ask that do not say it; auto: plays if there is a roll."),
+    ] = Kind.AUTO,
+    level: LevelOption = None,
+    time_ms: TimeMsOption = None,
+    most: Annotated[
+        int, typer.Option("--max", "-n", min=0, help="At most so many plays an answer; 0: all.")
+    ] = 5,
+    cubeless: Annotated[
+        bool, typer.Option("--cubeless", help="Rank by cubeless money equity.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Begin anew, whatever OUT holds.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="PNG", help="Draw the distribution of the equities."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads of this process [one for each processor]."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tcp://HOST:PORT",
+            help="Let the workers of this Dask cluster answer (extra bgserver[dask]).",
+        ),
+    ] = None,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Answer a file of questions into a file of answers; goes on where it was interrupted.
+
+    A line of IN is an XGID, or a JSON object with one of xgid, gnu_id, position or state, and if
+    you like with id, dice, kind (evaluate, plays, cube), level or time_ms, max_plays, cubeless,
+    first_turn; or a request of AnalyzeBatch as protobuf JSON. Lines of OUT come in the order of
+    IN, each with the number of its line; a question that cannot be answered gets a line with
+    `error`, and the exit code is 1 at the end.
+
+    OUT is only ever appended to. After an interruption of any kind the same command goes on; other
+    settings, weights or questions are refused. The same questions with the same level give the
+    same OUT, byte for byte, on any number of threads, on a server and on a cluster.
+    """
+    limit_message(level, time_ms)  # refuses what does not fit together
+    if cluster is not None and address is not None:
+        message = "expected a server or a cluster, got both"
+        raise input_error(message, field="cluster", reason="WORKERS_AMBIGUOUS")
+    if plot is not None:
+        _require_plot(plot)
+    settings = LineSettings(
+        kind=kind.value,
+        level=None if level is None else level.value,
+        time_ms=time_ms,
+        max_plays=most,
+        cubeless=cubeless,
+    )
+    questions = look_at_input(source)
+    summary = Summary()
+    started = time.monotonic()
+    workers: AbstractContextManager[Workers]
+    if cluster is not None:
+        workers = on_cluster(cluster)
+    elif address is not None:
+        workers = on_server(address, token, timeout)
+    else:
+        workers = here(threads)
+    with workers as answering:
+        recorded = {"bgserver": answering.version, "digest": answering.digest, **asdict(settings)}
+        with opened(output, questions, recorded, summary.add, anew=overwrite) as target:
+            before = summary.lines
+            started = time.monotonic()
+            _answer(answering, settings, questions, target, summary)
+    seconds = time.monotonic() - started
+    if plot is not None:
+        draw(summary, plot)
+    new = summary.lines - before
+    if json:
+        fields = {**summary.fields(), "new": new, "seconds": round(seconds, 3)}
+        sys.stdout.write(f"{json_module.dumps(fields)}\n")
+    else:
+        rate = new / seconds if seconds > 0 else 0.0
+        there = f", {before:,} were there" if before else ""
+        tables.show(summary.table(), f"{new:,} lines in {seconds:.1f} s ({rate:,.0f}/s){there}")
+    if summary.errors:
+        raise typer.Exit(FAILED)
+
+
+def _require_plot(path: Path) -> None:
+    """See that a picture can be drawn, before the work and not after it."""
+    if not path.parent.is_dir():
+        message = f"there is no folder {path.parent}"
+        raise input_error(message, field="--plot", reason="FOLDER_MISSING")
+    try:
+        import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
+    except ImportError:
+        raise input_error(_NEEDS_MATPLOTLIB, field="--plot", reason="EXTRA_MISSING") from None
+
+
+def _answer(
+    workers: Workers, settings: LineSettings, questions: Input, target: Output, summary: Summary
+) -> None:
+    """Answer what is not answered yet."""
+    answers = workers.answers(questions.read(target.last), settings)
+    with (
+        counter("answering", questions.lines, done=summary.lines) as advance,
+        closing(answers),
+    ):
+        try:
+            for written in answers:
+                target.append(written.lines, written.last)
+                for defect in written.defects:
+                    sys.stderr.write(f"{defect}\n")
+                for figure in written.figures:
+                    summary.add(figure)
+                errors = summary.errors.total()
+                advance(summary.lines, f"{errors:,} without an answer" if errors else "")
+        except KeyboardInterrupt:
+            message = f"stopped after {summary.lines:,} of {questions.lines:,} lines"
+            sys.stderr.write(f"{message}; the same command goes on\n")
+            raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,401 @@
+"""Lines of `bgserver batch`: a question as a person or a script writes it, and its answer.
+
+A line is an XGID, or a JSON object. Both directions happen where the question is answered, so that
+a cluster does that work too.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from google.protobuf import json_format
+
+from bgserver.cli.inputs import parse_dice, parse_position
+from bgserver.cli.options import LevelName, level_value
+from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.server.analysis import answer_question, error_message, expected_s
+from bgserver.v1 import common_pb2, engine_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bgserver.engine.evaluator import Engine
+    from bgserver.engine.work import Work
+
+__all__ = [
+    "Figure",
+    "LineSettings",
+    "LinesChunk",
+    "UnreadableLineError",
+    "Written",
+    "figure_of",
+    "line_seconds",
+    "read_line",
+    "refused",
+    "written",
+]
+
+_FORMS = ("xgid", "gnu_id", "position", "state")
+_KINDS = ("evaluate", "plays", "cube")
+_OWN = frozenset(
+    {
+        *_FORMS, "id", "kind", "dice", "variant", "level", "time_ms", "max_plays", "cubeless",
+        "first_turn",
+    }
+)  # fmt: skip
+_PROTOBUF = frozenset({"evaluate", "rank_plays", "rankPlays", "advise_cube", "adviseCube"})
+_VARIANTS = {
+    "backgammon": common_pb2.VARIANT_BACKGAMMON,
+    "long_nardy": common_pb2.VARIANT_LONG_NARDY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LineSettings:
+    """What holds for lines that do not say otherwise."""
+
+    kind: str = "auto"
+    """`evaluate`, `plays` or `cube`; `auto`: plays where there is a roll, else evaluate."""
+    level: str | None = None
+    """How deep to look; None: static."""
+    time_ms: int | None = None
+    """Look as deep as this time allows, instead of a level."""
+    max_plays: int = 5
+    """Most plays in an answer; 0 for all."""
+    cubeless: bool = False
+    """Rank plays by cubeless money equity."""
+
+
+class UnreadableLineError(InvalidInputError):
+    """A line that is no question; `identifier` is its id, as far as that could be read."""
+
+    def __init__(self, faults: Iterable[Fault], identifier: str = "") -> None:
+        super().__init__(faults)
+        self.identifier = identifier
+
+
+class Figure(NamedTuple):
+    """What the summary needs of an answer."""
+
+    kind: str
+    """`evaluate`, `plays`, `cube` or `error`."""
+    equity: float | None
+    """Of the position, the best play or the best cube action; None for an error."""
+    word: str
+    """The cube action, or the reason of an error; else empty."""
+    message: str = ""
+    """What is wrong, for an error."""
+
+
+class Written(NamedTuple):
+    """Answers as lines, in the order of the questions."""
+
+    lines: bytes
+    """All of them, each with its end of line."""
+    last: int
+    """Number of the last line of the input that they answer."""
+    figures: list[Figure]
+    """One for each line."""
+    defects: list[str]
+    """For whoever looks after bgserver: where it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinesChunk:
+    """Some lines of the input, answered one after the other; a `Chunk`."""
+
+    lines: tuple[tuple[int, bytes], ...]
+    """Each with its number in the input, from 1."""
+    settings: LineSettings
+    """What holds for lines that do not say otherwise."""
+
+    def work(self, engine: Engine) -> Work[Written]:
+        """The answers."""
+        lines, figures, defects = [], [], []
+        for number, line in self.lines:
+            try:
+                request = read_line(line, self.settings)
+            except UnreadableLineError as error:
+                response = refused(error)
+            else:
+                response, defect = yield from answer_question(engine, request)
+                if defect is not None:
+                    defects.append(f"line {number}: {defect}")
+            text, figure = written(number, response)
+            lines.append(text)
+            figures.append(figure)
+            yield
+        return Written(b"".join(lines), self.lines[-1][0], figures, defects)
+
+
+def read_line(line: bytes, settings: LineSettings) -> engine_pb2.AnalyzeBatchRequest:
+    """The question of a line.
+
+    Raises:
+        UnreadableLineError: All that is wrong with the line is named. Whether the question itself
+            makes sense is seen when it is answered.
+    """
+    try:
+        text = line.decode().strip()
+    except UnicodeDecodeError as error:
+        message = f"expected UTF-8: {error.reason} at byte {error.start}"
+        raise UnreadableLineError([Fault("", "NOT_TEXT", message)]) from error
+    if text.startswith(("{", '"', "[")):
+        try:
+            fields = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            message = f"expected an XGID or JSON: {error}"
+            raise UnreadableLineError([Fault("", "MALFORMED_JSON", message)]) from error
+    else:
+        fields = text
+    if isinstance(fields, str):
+        fields = {"position": fields}
+    if not isinstance(fields, dict):
+        message = "expected an XGID or a JSON object"
+        raise UnreadableLineError([Fault("", "NOT_A_QUESTION", message)])
+    if _PROTOBUF & fields.keys():
+        request = _from_protobuf(fields)
+    else:
+        request = _Reader(fields, settings).request()
+    _complete(request, settings)
+    return request
+
+
+def _from_protobuf(fields: dict[str, object]) -> engine_pb2.AnalyzeBatchRequest:
+    """A line that is the request of AnalyzeBatch as protobuf JSON."""
+    try:
+        return json_format.ParseDict(fields, engine_pb2.AnalyzeBatchRequest())
+    except (json_format.ParseError, RecursionError) as error:
+        message = f"expected AnalyzeBatchRequest as JSON: {str(error).partition(chr(10))[0]}"
+        raise UnreadableLineError([Fault("", "MALFORMED_JSON", message)]) from error
+
+
+def _complete(request: engine_pb2.AnalyzeBatchRequest, settings: LineSettings) -> None:
+    """Fill in the limit of the settings where the line gives none."""
+    kind = request.WhichOneof("question")
+    if kind is None or getattr(request, kind).HasField("limit"):
+        return
+    limit = getattr(request, kind).limit
+    if settings.time_ms is not None:
+        limit.milliseconds = settings.time_ms
+    elif settings.level is not None:
+        limit.level = level_value(LevelName(settings.level))
+
+
+class _Reader:
+    """Reads the fields of an object and collects what is wrong with them."""
+
+    def __init__(self, fields: dict[str, object], settings: LineSettings) -> None:
+        self._fields = fields
+        self._settings = settings
+        self._faults: list[Fault] = []
+
+    def request(self) -> engine_pb2.AnalyzeBatchRequest:
+        """The question.
+
+        Raises:
+            UnreadableLineError: Names every fault.
+        """
+        for name in sorted(self._fields.keys() - _OWN):
+            self._fault(name, "UNKNOWN_FIELD", f"expected one of {', '.join(sorted(_OWN))}")
+        source = self._position()
+        dice = self._dice()
+        kind = self._kind(source, dice)
+        limit = self._limit()
+        request = engine_pb2.AnalyzeBatchRequest(id=self._id())
+        if kind == "plays":
+            request.rank_plays.CopyFrom(
+                engine_pb2.RankPlaysRequest(
+                    position=source,
+                    dice=dice,
+                    limit=limit,
+                    max_plays=self._count("max_plays", self._settings.max_plays),
+                    cubeless=self._flag("cubeless", default=self._settings.cubeless),
+                    first_turn=self._flag("first_turn", default=False),
+                )
+            )
+        elif kind == "cube":
+            request.advise_cube.CopyFrom(engine_pb2.AdviseCubeRequest(position=source, limit=limit))
+        else:
+            request.evaluate.CopyFrom(engine_pb2.EvaluateRequest(position=source, limit=limit))
+        if self._faults:
+            raise UnreadableLineError(self._faults, request.id)
+        return request
+
+    def _fault(self, field: str, reason: str, message: str) -> None:
+        self._faults.append(Fault(field, reason, message))
+
+    def _id(self) -> str:
+        value = self._fields.get("id", "")
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            self._fault("id", "NOT_AN_ID", f"expected a text or a whole number, got {value!r}")
+            return ""
+        return str(value)
+
+    def _position(self) -> common_pb2.PositionSource | None:
+        given = [form for form in _FORMS if form in self._fields]
+        if len(given) != 1:
+            named = ", ".join(given) if given else "none"
+            message = f"expected one of {', '.join(_FORMS)}, got {named}"
+            self._fault("position", "POSITION_REQUIRED", message)
+            return None
+        (form,) = given
+        value = self._fields[form]
+        try:
+            if form == "xgid" and isinstance(value, str):
+                return common_pb2.PositionSource(xgid=value)
+            if isinstance(value, str) and form in {"gnu_id", "position"}:
+                return parse_position(value, nardy=self._is_nardy())
+            if isinstance(value, list) and form == "position":
+                variant = _VARIANTS["long_nardy" if self._is_nardy() else "backgammon"]
+                board = common_pb2.Position(points=value, variant=variant)
+                return common_pb2.PositionSource(position=board)
+            return json_format.ParseDict({form: value}, common_pb2.PositionSource())
+        except InvalidInputError as error:
+            self._faults.extend(error.faults)
+        except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
+            message = f"cannot be read: {str(error).partition(chr(10))[0]}"
+            self._fault(f"position.{form}", "NOT_A_POSITION", message)
+        return None
+
+    def _is_nardy(self) -> bool:
+        variant = self._fields.get("variant", "backgammon")
+        if not isinstance(variant, str) or variant not in _VARIANTS:
+            message = f"expected one of {', '.join(_VARIANTS)}, got {variant!r}"
+            self._fault("variant", "UNKNOWN_VALUE", message)
+        return variant == "long_nardy"
+
+    def _dice(self) -> common_pb2.Dice | None:
+        value = self._fields.get("dice")
+        try:
+            if value is None or isinstance(value, str):
+                return parse_dice(value)
+            if isinstance(value, list):
+                first, second = value
+                return common_pb2.Dice(first=first, second=second)
+            return json_format.ParseDict(cast("dict[str, Any]", value), common_pb2.Dice())
+        except InvalidInputError as error:
+            self._faults.extend(error.faults)
+        except (json_format.ParseError, RecursionError, TypeError, ValueError, AttributeError):
+            message = f'expected a roll such as [3, 1] or "31", got {value!r}'
+            self._fault("dice", "NOT_A_ROLL", message)
+        return None
+
+    def _kind(self, source: common_pb2.PositionSource | None, dice: common_pb2.Dice | None) -> str:
+        kind = self._fields.get("kind", self._settings.kind)
+        if kind == "auto":
+            return "plays" if dice is not None or _has_roll(source) else "evaluate"
+        if kind not in _KINDS:
+            message = f"expected one of {', '.join(_KINDS)}, got {kind!r}"
+            self._fault("kind", "UNKNOWN_VALUE", message)
+        return str(kind)
+
+    def _limit(self) -> common_pb2.Limit | None:
+        level, time_ms = self._fields.get("level"), self._fields.get("time_ms")
+        if level is not None and time_ms is not None:
+            self._fault("limit", "LIMIT_AMBIGUOUS", "expected a level or a time, got both")
+        elif level is not None:
+            names = [name.value for name in LevelName]
+            if level in names:
+                return common_pb2.Limit(level=level_value(LevelName(level)))
+            message = f"expected one of {', '.join(names)}, got {level!r}"
+            self._fault("level", "UNKNOWN_LEVEL", message)
+        elif time_ms is not None:
+            return common_pb2.Limit(milliseconds=self._count("time_ms", 0))
+        return None
+
+    def _count(self, field: str, default: int) -> int:
+        value = self._fields.get(field, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 32:
+            self._fault(field, "OUT_OF_RANGE", f"expected a whole number from 0, got {value!r}")
+            return 0
+        return value
+
+    def _flag(self, field: str, *, default: bool) -> bool:
+        value = self._fields.get(field, default)
+        if not isinstance(value, bool):
+            self._fault(field, "NOT_A_FLAG", f"expected true or false, got {value!r}")
+            return False
+        return value
+
+
+def _has_roll(source: common_pb2.PositionSource | None) -> bool:
+    """True if the position itself carries a roll, as far as that can be seen without reading it."""
+    if source is None:
+        return False
+    if source.HasField("state"):
+        return source.state.HasField("dice")
+    if source.HasField("xgid"):
+        fields = source.xgid.removeprefix("XGID=").split(":")
+        return len(fields) > 4 and fields[4].isdecimal() and fields[4] != "00"
+    return False
+
+
+def refused(error: UnreadableLineError) -> engine_pb2.AnalyzeBatchResponse:
+    """The answer to a line that cannot be read."""
+    message = error_message(error)
+    return engine_pb2.AnalyzeBatchResponse(id=error.identifier, error=message)
+
+
+def written(number: int, response: engine_pb2.AnalyzeBatchResponse) -> tuple[bytes, Figure]:
+    """An answer as a line, with the number of the line that it answers, and its figure."""
+    answer = json_format.MessageToDict(response, always_print_fields_with_no_presence=True)
+    line = json.dumps({"line": number, **answer}, ensure_ascii=False)
+    return f"{line}\n".encode(), figure_of(answer)
+
+
+def figure_of(fields: dict[str, Any]) -> Figure:
+    """What the summary needs of an answer.
+
+    Args:
+        fields: The answer as a line holds it.
+
+    Raises:
+        LookupError: It is no answer.
+        TypeError: The same.
+    """
+    if "evaluate" in fields:
+        return Figure("evaluate", fields["evaluate"]["cubefulEquity"], "")
+    if "rankPlays" in fields:
+        return Figure("plays", fields["rankPlays"]["plays"][0]["equity"], "")
+    if "adviseCube" in fields:
+        advice = fields["adviseCube"]
+        return Figure("cube", _best_equity(advice), advice["actionText"])
+    error = fields["error"]
+    return Figure("error", None, error["reason"], error["message"])
+
+
+_DOUBLES = frozenset(
+    {"CUBE_ACTION_DOUBLE_TAKE", "CUBE_ACTION_DOUBLE_PASS", "CUBE_ACTION_DOUBLE_BEAVER"}
+)
+_DOUBLED = ("doubleTakeEquity", "doublePassEquity", "doubleBeaverEquity")
+
+
+def _best_equity(advice: dict[str, Any]) -> float:
+    """The equity if both players act rightly; where doubling is optional both ways are worth it."""
+    if advice["action"] not in _DOUBLES:
+        equity: float = advice["noDoubleEquity"]
+        return equity
+    return min(float(advice[name]) for name in _DOUBLED if name in advice)
+
+
+def line_seconds(line: bytes, settings: LineSettings) -> float:
+    """About how long a line takes; of interest only for how many lines make a chunk."""
+    if b"evel" in line or b"time_ms" in line or b"illiseconds" in line:
+        try:
+            return expected_s(read_line(line, settings))
+        except UnreadableLineError:
+            return 0.0
+    limit = common_pb2.Limit()
+    if settings.time_ms is not None:
+        limit.milliseconds = settings.time_ms
+    elif settings.level is not None:
+        limit.level = level_value(LevelName(settings.level))
+    plays = engine_pb2.RankPlaysRequest(limit=limit)
+    return _READING_S + expected_s(engine_pb2.AnalyzeBatchRequest(rank_plays=plays))
+
+
+_READING_S = 0.0005
+"""What reading a line and writing its answer take."""

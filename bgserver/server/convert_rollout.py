@@ -1,0 +1,270 @@
+"""Requests and results of rollouts."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.engine.levels import Level
+from bgserver.engine.rollout_advice import advise_by_rollout
+from bgserver.engine.rollout_run import RolloutRun, StopReason
+from bgserver.engine.rollout_spec import (
+    DEFAULT_TRIALS,
+    RolloutAction,
+    RolloutKind,
+    RolloutLevels,
+    RolloutOptions,
+    StopRules,
+    cube_rollout,
+    option_faults,
+    play_rollout,
+    position_rollout,
+    stop_faults,
+)
+from bgserver.engine.rollout_sums import RolloutState
+from bgserver.formats.notation import parse_play
+from bgserver.server.convert_engine import read_level, read_question, refuse_nardy
+from bgserver.server.convert_enums import LEVEL, EnumMap
+from bgserver.server.convert_plays import play_message
+from bgserver.server.convert_state import dice_message, read_dice, refuse
+from bgserver.v1 import rollout_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bgserver.engine.evaluator import Engine
+    from bgserver.engine.plays import Play
+    from bgserver.engine.position import Dice, GameState
+    from bgserver.engine.rollout_run import RolloutEntry, RolloutResult
+    from bgserver.engine.rollout_spec import RolloutSpec
+    from bgserver.engine.rollout_sums import Figure
+    from bgserver.engine.work import Work
+
+__all__ = ["begin_rollout", "rollout_message"]
+
+_KIND = EnumMap(rollout_pb2.RolloutKind, RolloutKind, default=RolloutKind.POSITION)
+_ACTION = EnumMap(rollout_pb2.RolloutAction, RolloutAction)
+_STOP = EnumMap(rollout_pb2.RolloutStop, StopReason)
+_NO_ACTION = rollout_pb2.ROLLOUT_ACTION_UNSPECIFIED
+_DEFAULT_PLAYS = 4
+
+
+def begin_rollout(
+    request: rollout_pb2.RolloutRequest, engine: Engine, most_trials: int, most_plays: int
+) -> Work[tuple[RolloutSpec, RolloutRun]]:
+    """Read a request and get ready to run it.
+
+    Args:
+        request: The request.
+        engine: The engine.
+        most_trials: Most trials of one candidate.
+        most_plays: Most plays at once.
+
+    Raises:
+        InvalidInputError: Something is wrong; every fault is named.
+        WrongMomentError: The game is over, or an offer is pending.
+    """
+    faults: list[Fault] = []
+    kind = _KIND.read(request.kind, "kind", faults)
+    state = read_question(request.position, faults)
+    dice = _read_roll(request, kind, state, faults)
+    if kind is RolloutKind.CUBE:
+        refuse_nardy(request.position, state, faults)
+    options = _read_options(request, engine.levels, faults)
+    if options is not None and state is not None and kind is not None:
+        faults.extend(option_faults(options, state, kind))
+    rules = _read_rules(request, kind, most_trials, faults)
+    if len(request.plays) > most_plays or request.max_plays > most_plays:
+        number = max(len(request.plays), request.max_plays)
+        field = "plays" if request.plays else "max_plays"
+        faults.append(Fault(field, "OUT_OF_RANGE", f"at most {most_plays} plays, got {number}"))
+    before = None
+    if request.state:
+        try:
+            before = RolloutState.from_bytes(request.state)
+        except InvalidInputError as error:
+            faults.extend(error.faults)
+    refuse(faults)
+    if kind is None or state is None or options is None:
+        message = "a request without faults was not read"
+        raise AssertionError(message)
+    yield
+    if kind is RolloutKind.POSITION:
+        spec = position_rollout(state, options)
+    elif kind is RolloutKind.CUBE:
+        spec = cube_rollout(state, options)
+    else:
+        if dice is None:
+            message = "a request without faults has no roll"
+            raise AssertionError(message)
+        plays = yield from _plays(request, engine, state, dice, cubeless=options.cubeful is False)
+        spec = play_rollout(state, dice, plays, options, first_turn=request.first_turn)
+    yield
+    return spec, RolloutRun(engine, spec, rules, before)
+
+
+def _read_roll(
+    request: rollout_pb2.RolloutRequest,
+    kind: RolloutKind | None,
+    state: GameState | None,
+    faults: list[Fault],
+) -> Dice | None:
+    """The roll whose plays are compared; nothing of the kind may be there otherwise."""
+    if kind is RolloutKind.PLAYS:
+        return read_dice(request.dice if request.HasField("dice") else None, state, faults)
+    if kind is not None:
+        faults.extend(
+            Fault(field, "ONLY_FOR_PLAYS", "this is only for ROLLOUT_KIND_PLAYS")
+            for field, is_set in (
+                ("dice", request.HasField("dice")),
+                ("plays", bool(request.plays)),
+                ("max_plays", request.max_plays > 0),
+            )
+            if is_set
+        )
+    return None
+
+
+def _read_options(
+    request: rollout_pb2.RolloutRequest, levels: Collection[Level], faults: list[Fault]
+) -> RolloutOptions | None:
+    before = len(faults)
+    usual = _read_levels(request.levels, "levels", levels, faults)
+    early = None
+    if request.HasField("early_levels"):
+        early = _read_levels(request.early_levels, "early_levels", levels, faults)
+    truncate_level = read_level(request.truncate_level, levels, faults, "truncate_level")
+    if len(faults) > before or usual is None or truncate_level is None:
+        return None
+    return RolloutOptions(
+        seed=request.seed if request.HasField("seed") else secrets.randbits(32),
+        cubeful=request.cubeful if request.HasField("cubeful") else None,
+        levels=usual,
+        early_plies=request.early_plies,
+        early_levels=early,
+        truncate_plies=request.truncate_plies if request.HasField("truncate_plies") else None,
+        truncate_level=truncate_level,
+        stop_at_bearoff=not request.HasField("stop_at_bearoff") or request.stop_at_bearoff,
+        reduce_variance=not request.HasField("reduce_variance") or request.reduce_variance,
+        opening=request.opening,
+    )
+
+
+def _read_levels(
+    message: rollout_pb2.RolloutLevels, path: str, levels: Collection[Level], faults: list[Fault]
+) -> RolloutLevels | None:
+    checker = read_level(message.checker, levels, faults, f"{path}.checker")
+    cube = read_level(message.cube, levels, faults, f"{path}.cube")
+    if checker is None or cube is None:
+        return None
+    return RolloutLevels(checker, cube)
+
+
+def _read_rules(
+    request: rollout_pb2.RolloutRequest,
+    kind: RolloutKind | None,
+    most_trials: int,
+    faults: list[Fault],
+) -> StopRules:
+    rules = StopRules(
+        trials=request.trials if request.HasField("trials") else DEFAULT_TRIALS,
+        min_trials=request.min_trials if request.HasField("min_trials") else 1,
+        standard_error=request.standard_error if request.HasField("standard_error") else None,
+        joint_deviations=request.joint_deviations if request.HasField("joint_deviations") else None,
+    )
+    ends_early = rules.standard_error is not None or rules.joint_deviations is not None
+    if ends_early and not request.HasField("trials"):
+        message = "say after how many trials it ends even if the error stays too large"
+        faults.append(Fault("trials", "TRIALS_REQUIRED", message))
+    candidates = 1 if kind in (None, RolloutKind.POSITION) or len(request.plays) == 1 else 2
+    faults.extend(stop_faults(rules, candidates, most_trials))
+    return rules
+
+
+def _plays(
+    request: rollout_pb2.RolloutRequest,
+    engine: Engine,
+    state: GameState,
+    dice: Dice,
+    *,
+    cubeless: bool,
+) -> Work[list[Play]]:
+    """The plays that are named, or the best."""
+    if not request.plays:
+        ranked = yield from engine.rank(
+            state, dice, Level.STATIC, cubeless=cubeless, first_turn=request.first_turn
+        )
+        return [entry.play for entry in ranked[: request.max_plays or _DEFAULT_PLAYS]]
+    faults: list[Fault] = []
+    plays: list[Play] = []
+    for index, text in enumerate(request.plays):
+        try:
+            plays.append(parse_play(text, state.position, dice, first_turn=request.first_turn))
+        except InvalidInputError as error:
+            faults.extend(
+                Fault(f"plays[{index}]", fault.reason, fault.message) for fault in error.faults
+            )
+        yield
+    refuse(faults)
+    return plays
+
+
+def rollout_message(
+    engine: Engine, spec: RolloutSpec, run: RolloutRun
+) -> rollout_pb2.RolloutResponse:
+    """What a rollout has found so far."""
+    result = run.result()
+    message = rollout_pb2.RolloutResponse(
+        entries=[_entry_message(entry, spec) for entry in result.entries],
+        trials=result.trials,
+        most_trials=result.most_trials,
+        seed=spec.options.seed,
+        double_pass_equity=result.double_pass,
+        double_pass_mwc=result.double_pass_mwc,
+        dice=dice_message(spec.dice) if spec.dice is not None else None,
+        levels=rollout_pb2.RolloutLevels(
+            checker=LEVEL.to_api(spec.options.levels.checker),
+            cube=LEVEL.to_api(spec.options.levels.cube),
+        ),
+    )
+    if spec.kind is RolloutKind.CUBE:
+        message.action_text = advise_by_rollout(engine, spec, run).text
+    _add_end(message, result)
+    return message
+
+
+def _add_end(message: rollout_pb2.RolloutResponse, result: RolloutResult) -> None:
+    """What only the last message says."""
+    if result.stopped_by is not None:
+        message.stopped_by = _STOP.to_api(result.stopped_by)
+        message.state = result.state.to_bytes()
+
+
+def _entry_message(entry: RolloutEntry, spec: RolloutSpec) -> rollout_pb2.RolloutEntry:
+    play, action = entry.candidate.play, entry.candidate.action
+    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = map(
+        _figure, entry.probabilities
+    )
+    chances = entry.match_winning_chances
+    return rollout_pb2.RolloutEntry(
+        play=play_message(play, spec.state.position) if play is not None else None,
+        action=_ACTION.to_api(action) if action is not None else _NO_ACTION,
+        index=entry.index,
+        trials=entry.trials,
+        given_up=not entry.is_active,
+        equity=_figure(entry.equity),
+        cubeless_equity=_figure(entry.cubeless_equity),
+        win=win,
+        win_gammon=win_gammon,
+        win_backgammon=win_backgammon,
+        lose_gammon=lose_gammon,
+        lose_backgammon=lose_backgammon,
+        match_winning_chances=_figure(chances) if chances is not None else None,
+        behind=_figure(entry.behind),
+        better_chance=entry.better_chance,
+    )
+
+
+def _figure(figure: Figure) -> rollout_pb2.RolloutFigure:
+    return rollout_pb2.RolloutFigure(mean=figure.mean, standard_error=figure.standard_error)
