@@ -13,7 +13,7 @@ import numpy as np
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
 from bgserver.engine.cube import CubeUtilities, advise_cube
 from bgserver.engine.cube_plan import plan_cube, utility_of_turn
-from bgserver.engine.cube_rules import cube_state, require_possible
+from bgserver.engine.cube_rules import cube_state, raccoon_side, require_possible
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit, deepen_in_time
@@ -394,7 +394,7 @@ class Engine:
             met=self.met,
             raccoons=raccoon_owner is not None,
             raccoon_owner=raccoon_owner,
-            utilities=self.exact_cube(state) or judgement.utilities,
+            utilities=self.exact_cube(state, raccoon_owner) or judgement.utilities,
         )
         return advice, evaluation
 
@@ -484,18 +484,31 @@ class Engine:
         equity = float(cube_kernels.normalised(utility, cube, table))
         return equity, None if state.match is None else 0.5 * (utility + 1.0)
 
-    def exact_cube(self, state: GameState) -> CubeUtilities | None:
-        """Exact values of the cube actions in a short bear-off for money; None elsewhere."""
+    def exact_cube(
+        self, state: GameState, raccoon_owner: RaccoonOwner | None = None
+    ) -> CubeUtilities | None:
+        """Exact values of the cube actions in a short bear-off for money; None elsewhere.
+
+        Args:
+            state: The state before the roll.
+            raccoon_owner: Who owns the cube after a raccoon, if there may be one.
+        """
         if state.position.variant is Variant.LONG_NARDY:
             return None
         tables, cube = self._bearoff.tables, cube_state(state)
         roller, opponent = exact_pair(board_array(state.position), cube, tables)
         if roller < 0:
             return None
+        raccoon = None
+        if raccoon_owner is not None:
+            side = raccoon_side(raccoon_owner)
+            raccooned = cube._replace(value=8 * cube.value, owner=side)
+            raccoon = exact_no_double(roller, opponent, raccooned, tables)
         return CubeUtilities(
             no_double=exact_no_double(roller, opponent, cube, tables),
             double_take=exact_double_take(roller, opponent, 2 * cube.value, tables),
             double_beaver=exact_double_take(roller, opponent, 4 * cube.value, tables),
+            raccoon=raccoon,
         )
 
     def match_table(self, state: GameState) -> MatchTable:
