@@ -191,7 +191,8 @@ class EvaluateResponse(_message.Message):
     """Cubeless money equity in points, cube at 1: -3..3."""
     cubeful_equity: _builtins.float
     """Equity with the cube where it is, in points of the present cube (in a match: normalised match
-    equity, where losing and winning a single game at the present cube are -1 and 1).
+    equity, where losing and winning a single game at the present cube are -1 and 1). A level that
+    looks ahead decides about the cube at every turn on its way; the static level uses a formula.
     """
     match_winning_chances: _builtins.float
     """Match winning chances with the cube where it is, 0..1; only in a match."""
@@ -284,7 +285,9 @@ class RankedPlay(_message.Message):
     LEVEL_FIELD_NUMBER: _builtins.int
     MATCH_WINNING_CHANCES_FIELD_NUMBER: _builtins.int
     equity: _builtins.float
-    """The equity that it was ranked by, in points of the present cube."""
+    """The equity that it was ranked by, in points of the present cube: with cube and score, as
+    EvaluateResponse.cubeful_equity, unless asked for the cubeless one.
+    """
     equity_loss: _builtins.float
     """Equity of the best play minus this one's, >= 0."""
     level: _common_pb2.Level.ValueType
@@ -483,7 +486,10 @@ Global___MarketLosers: _TypeAlias = MarketLosers  # noqa: Y015
 
 @_typing.final
 class AdviseCubeResponse(_message.Message):
-    """Answer of AdviseCube; everything is seen by the player on roll."""
+    """Answer of AdviseCube; everything is seen by the player on roll. Equities of a level that looks
+    ahead are those of the look-ahead with the cube, in which both players double, take, pass and beaver
+    rightly at every turn; the points and the market window follow from the chances by the formula.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
