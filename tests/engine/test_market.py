@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from bgserver.engine.cube_advice import TakeAction
@@ -22,6 +23,7 @@ from bgserver.engine.position import (
 )
 from bgserver.engine.work import run
 from tests import naive, positions
+from tests.formulas import EQUITY
 
 if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
@@ -50,8 +52,13 @@ def loses_market(engine: Engine, state: GameState) -> bool:
 
 
 def moved(engine: Engine, state: GameState, dice: tuple[int, int]) -> GameState:
-    """The state after the best play, seen by the other player."""
-    best = run(engine.rank(state, Dice(*dice), Level.STATIC))[0].play.result.turned()
+    """The state after the best play, seen by the other player.
+
+    Of plays that are worth the same the one that is best without a cube.
+    """
+    ranked = run(engine.rank(state, Dice(*dice), Level.STATIC))
+    equal = [entry for entry in ranked if entry.equity_loss < 1e-9]
+    best = max(equal, key=lambda entry: np.array(entry.probabilities) @ EQUITY).play.result.turned()
     owner = {
         CubeOwner.CENTERED: CubeOwner.CENTERED,
         CubeOwner.ON_ROLL: CubeOwner.OPPONENT,
