@@ -462,13 +462,13 @@ CASES = [
         engine_pb2.AdviseCubeByScoreRequest(
             position=start(), away=0, limit=common_pb2.Limit(milliseconds=0)
         ),
-        [("away", "OUT_OF_RANGE"), ("limit.milliseconds", "OUT_OF_RANGE")],
+        [("limit.milliseconds", "OUT_OF_RANGE"), ("away", "OUT_OF_RANGE")],
     ),
     Case(
         "a score table too large, in long nardy",
         "Engine/AdviseCubeByScore",
         engine_pb2.AdviseCubeByScoreRequest(position=_nardy(_NARDY), away=26),
-        [("away", "OUT_OF_RANGE"), ("position.position.variant", "NO_CUBE_IN_LONG_NARDY")],
+        [("position.position.variant", "NO_CUBE_IN_LONG_NARDY"), ("away", "OUT_OF_RANGE")],
     ),
     Case(
         "a score table with a centred cube that no match has",
