@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,9 @@ from tests.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# The servers of tests keep their games to themselves, and not in the user's data folder.
+os.environ["BGSERVER_DATA"] = ":memory:"
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from bgserver import __version__
-from bgserver.cli import batch, call, engine, rollout, rules, serve, simulate, train
+from bgserver.cli import batch, call, engine, games, play, rollout, rules, serve, simulate, train
 from bgserver.cli.problems import INTERRUPTED, report
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ rollout.register(app)
 simulate.register(app)
 batch.register(app)
 call.register(app)
+play.register(app)
+app.add_typer(games.app, name="games", rich_help_panel="Games")
 app.add_typer(train.app, name="train")
 
 

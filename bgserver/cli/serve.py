@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from bgserver.cli.config import read_config
+from bgserver.cli.data_file import default_data_file
 from bgserver.cli.problems import UNAVAILABLE
 from bgserver.cli.progress import steps
 
@@ -59,6 +60,16 @@ def serve(
     port: Annotated[
         int | None, _option("--port", "Port to listen on; 0 takes a free one [50051].")
     ] = None,
+    data: Annotated[
+        str | None,
+        _option(
+            "--data",
+            "File in which games are kept; `:memory:` forgets them at the end "
+            "[games.db in your data folder].",
+            _FILES,
+            "FILE",
+        ),
+    ] = None,
     threads: Annotated[
         int | None, _option("--threads", "Threads that compute [one for each processor].")
     ] = None,
@@ -92,6 +103,20 @@ def serve(
     max_batches: Annotated[
         int | None, _option("--max-batches", "Most batches of questions at once [16].", _LIMITS)
     ] = None,
+    max_games: Annotated[
+        int | None, _option("--max-games", "Most games that are not over [100000].", _LIMITS)
+    ] = None,
+    max_watchers: Annotated[
+        int | None, _option("--max-watchers", "Most watchers of games at once [10000].", _LIMITS)
+    ] = None,
+    keep_finished_days: Annotated[
+        float | None,
+        _option("--keep-finished-days", "Delete games so long after their end [never].", _LIMITS),
+    ] = None,
+    keep_idle_days: Annotated[
+        float | None,
+        _option("--keep-idle-days", "Delete games that nobody goes on with [never].", _LIMITS),
+    ] = None,
     metrics_port: Annotated[
         int | None,
         _option("--metrics-port", "Port for Prometheus; by default there is none.", _LOGGING),
@@ -119,6 +144,7 @@ def serve(
     config = read_config(
         host=host,
         port=port,
+        data=data or default_data_file(),
         threads=threads,
         auth_token_file=auth_token_file,
         max_pending_requests=max_pending_requests,
@@ -127,6 +153,10 @@ def serve(
         max_simulations=max_simulations,
         max_simulation_games=max_simulation_games,
         max_batches=max_batches,
+        max_games=max_games,
+        max_watchers=max_watchers,
+        keep_finished_days=keep_finished_days,
+        keep_idle_days=keep_idle_days,
         metrics_port=metrics_port,
         log_level=log_level and log_level.value,
         log_format=log_format and log_format.value,

@@ -9,15 +9,16 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bgserver.engine.plays import Step  # noqa: TC001 -- read when encoding
-from bgserver.engine.position import Dice, Seat  # noqa: TC001
 from bgserver.games import events as ev
 from bgserver.games.codec import Json, encoded
-from bgserver.games.setup import Setup  # noqa: TC001
 from bgserver.games.state import TableState, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from bgserver.engine.plays import Step
+    from bgserver.engine.position import Dice, Seat
+    from bgserver.games.setup import Setup
 
 __all__ = ["Entry", "EntryKind", "GameRecord", "MatchRecord", "match_json", "match_record"]
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from bgserver.games.storage_records import Append, Code
 
-__all__ = ["IN_MEMORY", "Storage", "read_only"]
+__all__ = ["IN_MEMORY", "Storage", "list_rows", "read_only", "whole_game"]
 
 _T = TypeVar("_T")
 _MOST_IN_ONE = 256  # of a transaction, so that the first of them does not wait long
@@ -420,7 +420,7 @@ _PARTS = (
 
 
 def read_only(path: str) -> sqlite3.Connection:
-    """A connection for `list_rows`, `load` and so on, beside a server or without one.
+    """A connection for `list_rows` and `whole_game`, beside a server or without one.
 
     Raises:
         StorageError: There is no such file, or it is no data file.
@@ -575,6 +575,16 @@ def _events(connection: sqlite3.Connection, game_id: str, after: int, most: int)
     if found is None:
         return []
     return [EventRow(*row) for row in connection.execute(_EVENTS, (found[0], after, most))]
+
+
+def whole_game(
+    connection: sqlite3.Connection, game_id: str
+) -> tuple[GameRow, Detail, list[EventRow]] | None:
+    """A game with all its events; None if there is none with this id."""
+    loaded = _load(connection, game_id)
+    if loaded is None:
+        return None
+    return loaded.row, loaded.detail, _events(connection, game_id, 0, -1)
 
 
 def list_rows(

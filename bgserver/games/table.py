@@ -2,12 +2,14 @@
 
 A caller keeps a log and its state:
 
-    state, log = apply events of `open_table(setup, dice, now)`
-    events = decide(state, seat, action, dice, now)     raises, and nothing has changed
-    state = apply(...) over them; then events = settle(state, dice, now), apply, until it is empty
-    due(state): what comes next without anybody acting, and when
-        BOT: ask a bot (`bgserver.games.bot`), give its answer to `decide` with `by=`
-        anything else: at that time, `settle`
+    open_table(setup, dice, now)             the first events; the state is `replay` of them
+    decide(state, seat, action, dice, now)   more events, to be folded in with `apply`; or it
+                                             raises, and nothing has changed
+    settle(state, dice, now)                 what the server does at once, after each of these
+    due(state)                               what comes next without anybody acting, and when:
+                                             BOT means to ask a bot (`bgserver.games.bot`) and to
+                                             give its answer to `decide`, anything else to call
+                                             `settle` at that time
 
 All functions are pure but for the dice. Stable: the signatures here, `Due`, `LegalActions`,
 `StepOption` and the reasons.
@@ -16,10 +18,10 @@ Reasons of `WrongMomentError`, besides those of a step (2.28: `NO_SUCH_DIE`, `NO
 `BAR_FIRST`, `BLOCKED`, `NOT_ALL_HOME`, `CHECKER_BEHIND`, `MUST_USE_BOTH`, `MUST_USE_HIGHER`,
 `HEAD_LIMIT`, `PRIME_TRAPS_ALL`) and of a double (4.8: `CUBE_OFF`, `CRAWFORD_GAME`,
 `ONE_POINT_MATCH`, `ALREADY_ROLLED`, `OPENING_TURN`, `NOT_CUBE_OWNER`, `CUBE_AT_CAP`,
-`HOLLAND_WAIT`, and `DEAD_CUBE`, `ALREADY_DOUBLED`): `NOT_YOUR_TURN`, `GAME_OVER`, `MATCH_OVER` (or
-session over), `GAME_RUNNING`, `OFFER_PENDING`, `NO_OFFER`, `NOT_ROLLED`, `UNDO_OFF`,
-`NOTHING_TO_UNDO`, `BEAVERS_OFF`, `RACCOONS_OFF`, `BEAVER_NOT_DROPPABLE`, `NO_RESIGNATION`,
-`ALREADY_READY`, `MATCH_RUNNING`, `NO_AUTOPILOT`.
+`HOLLAND_WAIT`, and `DEAD_CUBE`, `ALREADY_DOUBLED`): `NOT_YOUR_TURN`, `GAME_OVER`, `MATCH_OVER`,
+`SESSION_OVER` (sessions that are no match), `GAME_RUNNING`, `OFFER_PENDING`, `NO_OFFER`,
+`NOT_ROLLED`, `UNDO_OFF`, `NOTHING_TO_UNDO`, `BEAVERS_OFF`, `RACCOONS_OFF`,
+`BEAVER_NOT_DROPPABLE`, `NO_RESIGNATION`, `ALREADY_READY`, `MATCH_RUNNING`, `NO_AUTOPILOT`.
 """
 
 from __future__ import annotations
@@ -149,7 +151,7 @@ def decide(
         ledger.make_steps(steps)
         is_final = any(isinstance(event, ev.PlayConfirmed) for event in ledger.events)
         if action.kind is ActionKind.PLAY and not is_final:
-            ledger.confirm()
+            _confirm(ledger, seat, action)
     else:
         _PERFORMERS[action.kind](ledger, seat, action)
     return ledger.events

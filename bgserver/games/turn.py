@@ -6,20 +6,18 @@ The graph of all step orders of a roll is built once and kept for the rest of th
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bgserver.engine.errors import WrongMomentError
-from bgserver.engine.plays import step_graph
-from bgserver.engine.position import OFF, Dice, Variant
+from bgserver.engine.plays import Step, step_graph
+from bgserver.engine.position import OFF, Dice, Position, Variant
 from bgserver.engine.refusals import explain_illegal_steps
 from bgserver.games.actions import StepOrder
 from bgserver.games.rules import HeadException, HeadExceptionScope, LongNardyRules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from bgserver.engine.plays import Step, StepGraph
-    from bgserver.engine.position import Position
     from bgserver.games.state import TableState
 
 __all__ = [
@@ -37,7 +35,35 @@ __all__ = [
     "steps_of_pairs",
 ]
 
-_KEPT_GRAPHS = 256  # a wide double takes about 1 MB, an ordinary roll 20 KB
+_KEPT_GRAPHS = 1024  # one takes 10 KB on average, 1 MB at worst
+
+_Edge = tuple[int, int, int, bool, int]
+"""A step that is possible: source, target, die, hit, and the node it leads to."""
+
+
+class _Graph(NamedTuple):
+    """The boards within a turn and the steps between them; node 0 is the start.
+
+    Numbers in tuples only: the garbage collector does not have to look at them, however many
+    rolls are kept.
+    """
+
+    edges: tuple[tuple[_Edge, ...], ...]
+    """For each node the steps that are possible next."""
+    ends: tuple[int, ...]
+    """For each node the number of the result if the play is complete there, else -1."""
+    results: tuple[tuple[int, ...], ...]
+    """The distinct boards that the roll can lead to, 26 counts each, seen by the mover."""
+
+
+@functools.lru_cache(maxsize=2048)
+def _step(source: int, target: int, die: int, hit: bool) -> Step:
+    """A step; there are so few that each is made only once."""
+    return Step(source, target, die, hit)
+
+
+def _made(edge: _Edge) -> Step:
+    return _step(*edge[:4])
 
 
 def first_turn(state: TableState) -> bool:
@@ -54,11 +80,21 @@ def first_turn(state: TableState) -> bool:
 
 
 @functools.lru_cache(maxsize=_KEPT_GRAPHS)
-def _graph(position: Position, high: int, low: int, is_first_turn: bool) -> StepGraph:
-    return step_graph(position, Dice(high, low), first_turn=is_first_turn)
+def _graph(position: Position, high: int, low: int, is_first_turn: bool) -> _Graph:
+    nodes = step_graph(position, Dice(high, low), first_turn=is_first_turn).nodes
+    edges = tuple(
+        tuple(
+            (one.step.source, one.step.target, one.step.die, one.step.hit, one.target_node)
+            for one in node.edges
+        )
+        for node in nodes
+    )
+    ends = tuple(-1 if node.play_index is None else node.play_index for node in nodes)
+    boards = {end: node.position.points for end, node in zip(ends, nodes, strict=True)}
+    return _Graph(edges, ends, tuple(boards[index] for index in range(max(boards) + 1)))
 
 
-def _graph_of(state: TableState) -> StepGraph:
+def _graph_of(state: TableState) -> _Graph:
     dice = _dice(state)
     return _graph(state.turn_start, dice.high, dice.low, first_turn(state))
 
@@ -70,11 +106,15 @@ def _dice(state: TableState) -> Dice:
     return state.dice
 
 
-def _node(state: TableState, graph: StepGraph) -> int:
+def _node(state: TableState, graph: _Graph) -> int:
     """Where the steps made so far have led."""
-    node = 0
-    for step in state.steps:
-        node = next(edge.target_node for edge in graph.nodes[node].edges if edge.step == step)
+    return _after(graph, 0, state.steps)
+
+
+def _after(graph: _Graph, node: int, steps: Iterable[Step]) -> int:
+    for step in steps:
+        made = (step.source, step.target, step.die, step.hit)
+        node = next(edge[4] for edge in graph.edges[node] if edge[:4] == made)
     return node
 
 
@@ -83,27 +123,26 @@ def is_complete(state: TableState) -> bool:
     if state.last_answer:
         return False
     graph = _graph_of(state)
-    return graph.nodes[_node(state, graph)].is_complete
+    return graph.ends[_node(state, graph)] >= 0
 
 
 def is_forfeit(state: TableState) -> bool:
     """Whether no number of the roll can be played (2.11)."""
-    return not state.last_answer and _graph_of(state).nodes[0].is_complete
+    return not state.last_answer and _graph_of(state).ends[0] >= 0
 
 
 def _paths(
-    graph: StepGraph, node: int, source: int, target: int, most: int
+    graph: _Graph, node: int, source: int, target: int, most: int
 ) -> Iterator[tuple[Step, ...]]:
     """The ways to move one checker from `source` to `target` with at most `most` dice."""
-    for edge in graph.nodes[node].edges:
-        step = edge.step
-        if step.source != source or step.target < target:
+    for edge in graph.edges[node]:
+        if edge[0] != source or edge[1] < target:
             continue
-        if step.target == target:
-            yield (step,)
+        if edge[1] == target:
+            yield (_made(edge),)
         elif most > 1:
-            for rest in _paths(graph, edge.target_node, step.target, target, most - 1):
-                yield (step, *rest)
+            for rest in _paths(graph, edge[4], edge[1], target, most - 1):
+                yield (_made(edge), *rest)
 
 
 def _preferred(ways: Sequence[tuple[Step, ...]], order: StepOrder) -> tuple[Step, ...]:
@@ -143,10 +182,10 @@ def incomplete_refusal(state: TableState) -> WrongMomentError:
     """Why the steps made so far cannot be confirmed: `MUST_USE_BOTH` or `MUST_USE_HIGHER`."""
     graph = _graph_of(state)
     dice = _dice(state)
-    edges = graph.nodes[_node(state, graph)].edges
-    single = all(graph.nodes[edge.target_node].is_complete for edge in edges)
+    edges = graph.edges[_node(state, graph)]
+    single = all(graph.ends[edge[4]] >= 0 for edge in edges)
     if not state.steps and single and not dice.is_double:
-        number = edges[0].step.die
+        number = edges[0][2]
         reason = "MUST_USE_HIGHER" if number == dice.high else "MUST_USE_BOTH"
         return WrongMomentError(reason, f"the {number} can be played and must be")
     message = "more numbers can be played and must be"
@@ -179,18 +218,18 @@ def _traces(way: tuple[Step, ...]) -> tuple[set[int], list[int]]:
 
 
 def _collect(
-    graph: StepGraph,
+    graph: _Graph,
     node: int,
     made: tuple[Step, ...],
     ways: dict[tuple[int, int], list[tuple[Step, ...]]],
 ) -> None:
-    for edge in graph.nodes[node].edges:
-        if made and edge.step.source != made[-1].target:
+    for edge in graph.edges[node]:
+        if made and edge[0] != made[-1].target:
             continue
-        way = (*made, edge.step)
-        ways.setdefault((way[0].source, edge.step.target), []).append(way)
-        if edge.step.target != OFF:
-            _collect(graph, edge.target_node, way, ways)
+        way = (*made, _made(edge))
+        ways.setdefault((way[0].source, edge[1]), []).append(way)
+        if edge[1] != OFF:
+            _collect(graph, edge[4], way, ways)
 
 
 def steps_of_pairs(state: TableState, pairs: Sequence[tuple[int, int]]) -> tuple[Step, ...]:
@@ -209,17 +248,12 @@ def steps_of_pairs(state: TableState, pairs: Sequence[tuple[int, int]]) -> tuple
     return found
 
 
-def _finish(
-    graph: StepGraph, node: int, pairs: Sequence[tuple[int, int]]
-) -> tuple[Step, ...] | None:
+def _finish(graph: _Graph, node: int, pairs: Sequence[tuple[int, int]]) -> tuple[Step, ...] | None:
     if not pairs:
-        return () if graph.nodes[node].is_complete else None
+        return () if graph.ends[node] >= 0 else None
     (source, target), *rest = pairs
     for way in sorted(_paths(graph, node, source, target, 4), key=_high_first):
-        end = node
-        for step in way:
-            end = next(edge.target_node for edge in graph.nodes[end].edges if edge.step == step)
-        after = _finish(graph, end, rest)
+        after = _finish(graph, _after(graph, node, way), rest)
         if after is not None:
             return way + after
     return None
@@ -229,26 +263,26 @@ def _high_first(way: tuple[Step, ...]) -> tuple[int, list[int]]:
     return len(way), [-step.die for step in way]
 
 
-def _ends(graph: StepGraph, node: int) -> Iterator[tuple[int, int]]:
-    """(node, play index) of every complete play that can be reached, each node once."""
+def _ends(graph: _Graph, node: int) -> Iterator[int]:
+    """The result of every complete play that can be reached; some more than once."""
     seen = {node}
     waiting = [node]
     while waiting:
         at = waiting.pop()
-        index = graph.nodes[at].play_index
-        if index is not None:
-            yield at, index
-        for edge in graph.nodes[at].edges:
-            if edge.target_node not in seen:
-                seen.add(edge.target_node)
-                waiting.append(edge.target_node)
+        if graph.ends[at] >= 0:
+            yield graph.ends[at]
+        for edge in graph.edges[at]:
+            if edge[4] not in seen:
+                seen.add(edge[4])
+                waiting.append(edge[4])
 
 
 def results_left(state: TableState) -> list[Position]:
     """The distinct boards that the turn can still lead to, seen by the player on turn."""
     graph = _graph_of(state)
-    boards = {index: at for at, index in _ends(graph, _node(state, graph))}
-    return [graph.nodes[at].position for _, at in sorted(boards.items())]
+    variant = state.setup.rules.variant
+    left = sorted(set(_ends(graph, _node(state, graph))))
+    return [Position(graph.results[index], variant) for index in left]
 
 
 def only_rest(state: TableState) -> tuple[Step, ...] | None:
@@ -258,42 +292,49 @@ def only_rest(state: TableState) -> tuple[Step, ...] | None:
     """
     graph = _graph_of(state)
     node = _node(state, graph)
-    found: int | None = None
-    for _, index in _ends(graph, node):
-        if found is not None and index != found:
+    found = -1
+    for index in _ends(graph, node):
+        if found not in {-1, index}:
             return None
         found = index
+    return _rest(graph, node)
+
+
+def _rest(graph: _Graph, node: int) -> tuple[Step, ...]:
+    """Some steps to the end of the play."""
     steps: list[Step] = []
-    while graph.nodes[node].edges:
-        edge = graph.nodes[node].edges[0]
-        steps.append(edge.step)
-        node = edge.target_node
+    while graph.ends[node] < 0:
+        edge = graph.edges[node][0]
+        steps.append(_made(edge))
+        node = edge[4]
     return tuple(steps)
 
 
 def any_rest(state: TableState) -> tuple[Step, ...]:
     """Some steps that finish the play."""
-    return rest_to(state, results_left(state)[0]) or ()
+    graph = _graph_of(state)
+    return _rest(graph, _node(state, graph))
 
 
 def rest_to(state: TableState, result: Position) -> tuple[Step, ...] | None:
     """Steps that lead from where the turn stands to a board; None if none do."""
     graph = _graph_of(state)
-    return _way_to(graph, _node(state, graph), result, set())
+    if result.points not in graph.results:
+        return None
+    wanted = graph.results.index(result.points)
+    return _way_to(graph, _node(state, graph), wanted, set())
 
 
-def _way_to(
-    graph: StepGraph, node: int, result: Position, dead: set[int]
-) -> tuple[Step, ...] | None:
-    if graph.nodes[node].is_complete:
-        return () if graph.nodes[node].position.points == result.points else None
-    for edge in graph.nodes[node].edges:
-        if edge.target_node in dead:
+def _way_to(graph: _Graph, node: int, wanted: int, dead: set[int]) -> tuple[Step, ...] | None:
+    if graph.ends[node] >= 0:
+        return () if graph.ends[node] == wanted else None
+    for edge in graph.edges[node]:
+        if edge[4] in dead:
             continue
-        rest = _way_to(graph, edge.target_node, result, dead)
+        rest = _way_to(graph, edge[4], wanted, dead)
         if rest is not None:
-            return (edge.step, *rest)
-        dead.add(edge.target_node)
+            return (_made(edge), *rest)
+        dead.add(edge[4])
     return None
 
 

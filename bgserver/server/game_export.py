@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bgserver.games.storage_records import Detail, EventRow, GameRow, Occupant
 
-__all__ = ["export", "json_text", "mat_text"]
+__all__ = ["export"]
 
 
 def export(
@@ -37,20 +37,22 @@ def export(
         message = "a seat is still open: the game has not begun"
         raise WrongMomentError(reason="GAME_WAITING", message=message)
     if form == game_pb2.EXPORT_FORMAT_MAT:
-        return game_pb2.ExportGameResponse(text=mat_text(detail, events), file_name=f"{row.id}.mat")
+        return game_pb2.ExportGameResponse(
+            text=_mat_text(detail, events), file_name=f"{row.id}.mat"
+        )
     return game_pb2.ExportGameResponse(
-        text=json_text(row, detail, events), file_name=f"{row.id}.json"
+        text=_json_text(row, detail, events), file_name=f"{row.id}.json"
     )
 
 
-def mat_text(detail: Detail, rows: Sequence[EventRow]) -> str:
+def _mat_text(detail: Detail, rows: Sequence[EventRow]) -> str:
     """A game as Jellyfish text."""
     first, second = detail.occupants
     names = (_shown(first, "First"), _shown(second, "Second"))
     return match_text([event_from_json(json.loads(row.body)) for row in rows], names)
 
 
-def json_text(row: GameRow, detail: Detail, rows: Sequence[EventRow]) -> str:
+def _json_text(row: GameRow, detail: Detail, rows: Sequence[EventRow]) -> str:
     """A game as JSON, with every event."""
     events = [event_from_json(json.loads(row.body)) for row in rows]
     form = {

@@ -356,10 +356,21 @@ class GameHost:
             RequestReusedError: The id belongs to another request.
             StorageError: It could not be stored.
         """
-        if request_id:
-            found = await asyncio.wrap_future(self.storage.codes([_hash(request_id)]))
-            if found:
-                return await self._joined_before(found[0], request_id, digest)
+        before = await self._joined_before(request_id, digest)
+        if before is not None:
+            return before
+        try:
+            return await self._join(invitation, game_id, name, request_id, digest)
+        except UnknownInvitationError:
+            # The same request may have been faster.
+            before = await self._joined_before(request_id, digest)
+            if before is None:
+                raise
+            return before
+
+    async def _join(
+        self, invitation: str, game_id: str, name: str, request_id: str, digest: bytes
+    ) -> Joined:
         if invitation:
             table, seat = await self._invited(invitation)
         else:
@@ -407,11 +418,14 @@ class GameHost:
                 return await self.table(game_id), _ROLES[role.removeprefix("invite_")]
         raise UnknownInvitationError
 
-    async def _joined_before(
-        self, found: tuple[str, str, bytes | None], request_id: str, digest: bytes
-    ) -> Joined:
-        """The answer to a request that was done before."""
-        game_id, _, content = found
+    async def _joined_before(self, request_id: str, digest: bytes) -> Joined | None:
+        """The answer to a request that was done before, if it was."""
+        if not request_id:
+            return None
+        found = await asyncio.wrap_future(self.storage.codes([_hash(request_id)]))
+        if not found:
+            return None
+        game_id, _, content = found[0]
         if content is None or content[:-1] != digest:
             raise RequestReusedError
         seat = Seat(content[-1])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import typing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bgserver.engine.errors import EngineError
 from bgserver.engine.levels import Level
@@ -16,6 +18,7 @@ from bgserver.games.codec import decoded, encoded
 from bgserver.games.dice import FairDice, SecretDice, SeededDice
 from bgserver.games.errors import StorageError
 from bgserver.games.events import By, event_from_json
+from bgserver.games.setup import Setup
 from bgserver.games.state import Stage, TableState, apply
 from bgserver.games.storage_records import (
     Append,
@@ -131,10 +134,10 @@ def restored(
     try:
         state: TableState | None = None
         if loaded.snapshot is not None:
-            state = decoded(TableState, json.loads(loaded.snapshot[1]), "state")
+            state = _state_of(json.loads(loaded.snapshot[1]))
         for row in loaded.events:
             state = apply(state, event_from_json(json.loads(row.body)))
-    except (EngineError, ValueError, KeyError, LookupError) as error:
+    except (EngineError, ValueError, LookupError, TypeError) as error:
         message = f"the log of game {loaded.row.id} is damaged: {error}"
         raise StorageError(message) from error
     if state is None or state.version != loaded.row.version:
@@ -145,6 +148,17 @@ def restored(
         events = excuse_downtime(state, outage[1] - outage[0], now)
     folded, rows = _folded(state, events, None)
     return state, Progress(folded, rows, due(folded))
+
+
+def _state_of(form: dict[str, Any]) -> TableState:
+    """The state of a snapshot."""
+    hints = _state_hints()
+    return TableState(**{name: decoded(hints[name], item, name) for name, item in form.items()})
+
+
+@functools.cache
+def _state_hints() -> dict[str, Any]:
+    return typing.get_type_hints(TableState, localns={"Setup": Setup})
 
 
 def _progress(

@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bgserver.engine.errors import InvalidInputError, WrongMomentError
-from bgserver.engine.position import CHECKERS, Resignation, Seat
+from bgserver.engine.position import Resignation, Seat
 from bgserver.games import actions as act
 from bgserver.games import events as ev
 from bgserver.games.actions import ActionKind, StepOrder
 from bgserver.games.dice import FairDice, verify
 from bgserver.games.events import By
-from bgserver.games.rules import AutoDouble, HollandScope, RaccoonOwner
+from bgserver.games.rules import AutoDouble, AutoDoubleScope, HollandScope, RaccoonOwner
 from bgserver.games.setup import new_setup
 from bgserver.games.state import Stage, apply, replay, to_act
 from bgserver.games.table import DueKind, decide, due, legal_actions, open_table, settle
 from bgserver.games.turn import rest_to, results_left
 from bgserver.games.views import game_state, score_before, seat_view
 from tests import naive
+from tests.games.bookkeeper import Bookkeeper
 
 if TYPE_CHECKING:
     from bgserver.games.state import TableState
@@ -49,6 +50,7 @@ _ACTIONS: dict[ActionKind, Any] = {
     ActionKind.RETURN: act.Return,
 }
 _TAPS = 0.25
+_LATE = 0.02  # how often a player thinks longer than any limit
 _ORACLE_EVERY = 16  # the slow oracle judges about one play in so many
 # How often a player in the test chooses an action, against a step's 60.
 _WEIGHTS = {
@@ -68,8 +70,14 @@ _WEIGHTS = {
 _MONEY = {
     "beaver": True,
     "raccoon": True,
-    "raccoon_owner": RaccoonOwner.RACCOONER,
     "auto_double_limit": 3,
+}
+_MONEY_A = _MONEY | {"raccoon_owner": RaccoonOwner.RACCOONER, "auto_double": AutoDouble.A}
+_MONEY_B = _MONEY | {
+    "raccoon_owner": RaccoonOwner.BEAVERER,
+    "auto_double": AutoDouble.B,
+    "auto_double_b_scope": AutoDoubleScope.FIRST_ROLL_OF_EACH_SIDE,
+    "cube_cap": 8,
 }
 _SETUPS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "classic": ("classic", {}, {}),
@@ -79,8 +87,8 @@ _SETUPS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "tournament": ("tournament", {}, {"match_length": 5}),
     "money": ("money", {}, {}),
     "joinpal": ("joinpal", {}, {}),
-    "money with a": ("money", _MONEY | {"auto_double": AutoDouble.A}, {}),
-    "money with b": ("money", _MONEY | {"auto_double": AutoDouble.B, "cube_cap": 8}, {}),
+    "money with a": ("money", _MONEY_A, {}),
+    "money with b": ("money", _MONEY_B, {}),
     "tournament with holland": (
         "tournament",
         {"holland": True, "holland_scope": HollandScope.BOTH, "forbid_dead_cube": True},
@@ -120,6 +128,9 @@ class RandomTable:
         self.taps = self.rng.random() < _TAPS
         self.log = open_table(setup, self.dice, self.now)
         self.state = replay(self.log)
+        self.book = Bookkeeper()
+        for event in self.log:
+            self.book.read(event)
 
     def play(self, *, illegal: int = 0) -> None:
         """Play to the end of the match, or of one or two games.
@@ -138,7 +149,7 @@ class RandomTable:
             for _ in range(illegal):
                 self._try_anything()
             self._act()
-            self.now += self.rng.choice([0.0, 1.0, 5.0, 20.0] if self.rng.random() < 0.1 else [0.5])
+            self.now += 100.0 if self.rng.random() < _LATE else 0.5
 
     def _act(self) -> None:
         following = due(self.state)
@@ -211,6 +222,7 @@ class RandomTable:
             before = self.state
             self.state = apply(before, event)
             self.log.append(event)
+            self.book.read(event)
             _check(before, event, self.state)
 
     def finish(self) -> None:
@@ -219,6 +231,8 @@ class RandomTable:
         again = [ev.event_from_json(form) for form in json.loads(text)]
         assert again == self.log
         assert replay(again) == self.state
+        assert list(self.state.score) == self.book.score
+        assert self.state.position.points == self.book.board or self.state.last_answer
         assert verify(again) == []
 
 
@@ -243,11 +257,6 @@ def _check(before: TableState, event: ev.Event, state: TableState) -> None:
     is_final = isinstance(event, (ev.PlayConfirmed, ev.TurnForfeited))
     if is_final and not before.last_answer and before.version % _ORACLE_EVERY == 0:
         _check_play(before, isinstance(event, ev.TurnForfeited))
-    if isinstance(event, ev.GameEnded):
-        _check_end(before, event)
-    if isinstance(event, ev.SessionEnded) and event.reason is ev.EndReason.SCORE:
-        assert event.winner is not None
-        assert event.score[event.winner] >= (state.setup.match_length or 0)
     if not state.setup.is_match or state.stage is not Stage.SESSION_OVER:
         limit = state.setup.match_length or 10**9
         assert max(score_before(state)) < limit
@@ -264,19 +273,6 @@ def _check_play(before: TableState, forfeited: bool) -> None:
     if forfeited:
         assert before.position == before.turn_start
         assert before.steps == ()
-
-
-def _check_end(before: TableState, event: ev.GameEnded) -> None:
-    assert event.points == event.result * event.cube
-    assert event.points <= 192
-    gained = [after - earlier for after, earlier in zip(event.score, before.score, strict=True)]
-    assert sum(gained) == event.points
-    if event.winner is not None:
-        assert gained[event.winner] == event.points
-    if event.reason is ev.EndReason.BORNE_OFF:
-        assert event.winner is not None
-        board = seat_view(before, event.winner).position
-        assert board.own_off == CHECKERS
 
 
 def play_random_games(name: str, count: int, *, illegal: int) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
+    from bgserver.server.game_clock import Clock
+
     Starter = Callable[..., AbstractAsyncContextManager[BgServer]]
 
 
@@ -34,10 +36,13 @@ def start_server(engine: Engine) -> Starter:
     """Starts further servers: `async with start_server(max_pending_requests=1) as server`."""
 
     @asynccontextmanager
-    async def start(extra: Any = (), **settings: Any) -> AsyncIterator[BgServer]:
+    async def start(
+        extra: Any = (), clock: Clock | None = None, **settings: Any
+    ) -> AsyncIterator[BgServer]:
         defaults = {"port": 0, "threads": 2, "shutdown_grace_s": 2.0, "log_level": "error"}
         settings = {**defaults, **settings}
-        server = BgServer(ServerConfig(**settings), loader=lambda *_: engine, extra=extra)
+        config = ServerConfig(**settings)
+        server = BgServer(config, loader=lambda *_: engine, extra=extra, clock=clock)
         await server.listen()
         await server.warm_up()
         try:

@@ -1,0 +1,214 @@
+"""Commands about games that a server holds: games list, export, verify."""
+
+from __future__ import annotations
+
+import enum
+import sys
+import time
+from contextlib import closing
+from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+from rich import box
+from rich.table import Table
+
+from bgserver.cli import tables
+from bgserver.cli.data_file import default_data_file
+from bgserver.cli.options import (
+    AddressOption,
+    JsonOption,
+    TimeoutOption,
+    TokenOption,
+    print_json,
+)
+from bgserver.cli.problems import input_error
+from bgserver.cli.transport import ask, connect
+from bgserver.v1 import common_pb2, game_pb2
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+__all__ = ["app", "player_name"]
+
+app = typer.Typer(
+    help="Games that a server holds: list, export, check dice.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+DataOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="File of games; a server may be using it. [the one of `bgserver serve`]",
+        show_default=False,
+    ),
+]
+
+
+class Filter(enum.Enum):
+    """Which games."""
+
+    ALL = "all"
+    WAITING = "waiting"
+    RUNNING = "running"
+    OVER = "over"
+
+
+class Form(enum.Enum):
+    """How to write a game down."""
+
+    JSON = "json"
+    MAT = "mat"
+
+
+def player_name(seat: game_pb2.SeatInfo) -> str:
+    """Who sits in a seat, in words."""
+    if seat.open:
+        return "(open)"
+    if not seat.HasField("engine"):
+        return seat.name or "(person)"
+    engine = seat.engine
+    level = common_pb2.Level.Name(engine.level).removeprefix("LEVEL_").lower()
+    if engine.WhichOneof("strength") == "numeric_strength":
+        strength = str(engine.numeric_strength)
+    else:
+        name = common_pb2.Strength.Name(engine.named_strength)
+        strength = name.removeprefix("STRENGTH_").lower().replace("unspecified", "expert")
+    return f"bgserver {strength}" if level == "static" else f"bgserver {level} {strength}"
+
+
+@app.command("list")
+def list_games(
+    which: Annotated[Filter, typer.Option("--filter", help="Which games.")] = Filter.ALL,
+    preset: Annotated[str, typer.Option("--preset", "-p", help="Only games of this preset.")] = "",
+    count: Annotated[int, typer.Option("--max", min=1, max=200, help="Most games.")] = 50,
+    data: DataOption = None,
+    json: JsonOption = False,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """List games, the newest first.
+
+    All of a file; with --address those that a server lists.
+    """
+    if address is None:
+        answer = _of_file(data or default_data_file(), which, preset, count)
+    else:
+        request = game_pb2.ListGamesRequest(
+            filter=_filter_value(which), preset=preset, page_size=count
+        )
+        with connect(address, token, timeout) as transport:
+            answer = ask(transport, request, game_pb2.ListGamesResponse)
+    if json:
+        print_json(answer)
+    else:
+        tables.show(_table(answer.games))
+
+
+def _filter_value(which: Filter) -> game_pb2.GameFilter.ValueType:
+    name = "UNSPECIFIED" if which is Filter.ALL else which.name
+    return game_pb2.GameFilter.Value(f"GAME_FILTER_{name}")
+
+
+def _of_file(path: str, which: Filter, preset: str, count: int) -> game_pb2.ListGamesResponse:
+    from bgserver.games.storage import list_rows  # noqa: PLC0415 -- loads Numba
+    from bgserver.games.storage_records import Status  # noqa: PLC0415
+    from bgserver.server.convert_game import summary_message  # noqa: PLC0415
+
+    status = None if which is Filter.ALL else Status[which.name]
+    with closing(_connection(path)) as connection:
+        rows = list_rows(connection, status=status, preset=preset, everything=True, most=count)
+    return game_pb2.ListGamesResponse(games=[summary_message(*row) for row in rows])
+
+
+def _connection(path: str) -> sqlite3.Connection:
+    from bgserver.games.errors import StorageError  # noqa: PLC0415 -- loads Numba
+    from bgserver.games.storage import read_only  # noqa: PLC0415
+
+    try:
+        return read_only(path)
+    except StorageError as error:
+        raise input_error(str(error), field="--data", reason="NO_DATA_FILE") from None
+
+
+def _table(games: Iterable[game_pb2.GameSummary]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for heading in ("Game", "Rules", "Stage", "First", "", "Second", "", "Changed"):
+        table.add_column(heading, justify="right" if not heading else "left")
+    for game in games:
+        length = f" to {game.match_length}" if game.HasField("match_length") else ""
+        table.add_row(
+            game.game_id,
+            game.preset + length,
+            game_pb2.GameStage.Name(game.stage).removeprefix("GAME_STAGE_").lower(),
+            player_name(game.first),
+            str(game.first.points),
+            player_name(game.second),
+            str(game.second.points),
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(game.changed_at)),
+        )
+    return table
+
+
+@app.command("export")
+def export_game(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="Id of the game.")],
+    form: Annotated[
+        Form, typer.Option("--format", "-f", help="Match text for other programs, or JSON.")
+    ] = Form.MAT,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.", show_default=False),
+    ] = None,
+    game_token: Annotated[
+        str, typer.Option(help="Token of the game, for a server's that is not listed.")
+    ] = "",
+    data: DataOption = None,
+    address: AddressOption = None,
+    token: TokenOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Write a game down: out of a file, or with --address from a server."""
+    value = game_pb2.ExportFormat.Value(f"EXPORT_FORMAT_{form.name}")
+    if address is None:
+        answer = _export_from_file(data or default_data_file(), game, value)
+    else:
+        request = game_pb2.ExportGameRequest(game_id=game, token=game_token, format=value)
+        with connect(address, token, timeout) as transport:
+            answer = ask(transport, request, game_pb2.ExportGameResponse)
+    if output is None:
+        sys.stdout.write(answer.text)
+    else:
+        output.write_text(answer.text, encoding="utf-8")
+
+
+def _export_from_file(
+    path: str, game: str, form: game_pb2.ExportFormat.ValueType
+) -> game_pb2.ExportGameResponse:
+    from bgserver.games.storage import whole_game  # noqa: PLC0415 -- loads Numba
+    from bgserver.server.game_export import export  # noqa: PLC0415
+
+    with closing(_connection(path)) as connection:
+        found = whole_game(connection, game)
+    if found is None:
+        message = f"there is no game {game} in {path}"
+        raise input_error(message, field="GAME", reason="GAME_NOT_FOUND")
+    return export(*found, form)
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game exported as JSON.")],
+) -> None:
+    """Check provably fair dice: that every roll was settled before the game.
+
+    The exit code is 0 if it was, 1 if not, 2 if the file cannot be checked.
+    """
+    from bgserver.games.check_dice import main  # noqa: PLC0415 -- loads Numba
+
+    raise typer.Exit(main([str(file)]))

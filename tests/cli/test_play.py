@@ -1,0 +1,124 @@
+"""Playing in the terminal, and the commands about games that are held."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bgserver_client import Client, person
+
+from tests.cli.conftest import CommandLine
+from tests.serving import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_COMMANDS = CommandLine([])
+
+
+def _lines(*words: str) -> str:
+    return "".join(f"{word}\n" for word in words)
+
+
+def test_a_person_plays(bgserver: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "game.mat"
+    answer = bgserver(
+        *("play", "--seed", "3", "--player", "beginner", "--name", "Anna", "--export", str(file)),
+        stdin=_lines("", "hint", "moves", "24/18", "13/7", "undo", "24/21 13/7", "resign", "end"),
+    )
+    assert answer.code == 0, answer.err
+    assert "Anna: 6-3" in answer.out
+    assert "24/21* 13/7*" in answer.out
+    assert "(3 left, undo, resign)" in answer.out
+    assert "Anna offers to lose a single game" in answer.out
+    assert "| X           O    |" in answer.out
+    assert "The session is over" in answer.out
+    assert "63: 13/7* 24/21*" in file.read_text()
+
+
+def test_a_match_can_be_given_up_and_mistakes_are_told(
+    bgserver: CommandLine, tmp_path: Path
+) -> None:
+    file = tmp_path / "match.json"
+    answer = bgserver(
+        *("play", "--preset", "joypip", "--match-length", "3", "--seed", "3", "--fair"),
+        *("--export", str(file)),
+        stdin=_lines("double me", "99/98", "help", "resign"),
+    )
+    # A seed goes before fair dice.
+    assert answer.code == 0, answer.err
+    assert "expected a point 1 to 24" in answer.out
+    assert "wins the match" in answer.out
+    record = json.loads(file.read_text())
+    assert record["dice"] == "seeded"
+
+
+def test_who_leaves_has_left(bgserver: CommandLine) -> None:
+    assert bgserver("play", "--seed", "3", stdin="quit\n").code == 0
+    assert bgserver("play", "--seed", "3", stdin="").code == 0
+    wrong = bgserver("play", "--preset", "joypip", stdin="")
+    assert wrong.code == 2
+    assert "match_length" in wrong.err
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, Any]]:
+    """A file with some games, the address of the server on it, and a game of fair dice."""
+    path = str(tmp_path_factory.mktemp("data") / "games.db")
+    with serving("--data", path) as address, closing(Client(address)) as client:
+        client.create_game("classic", second="open", listed=True)
+        match = client.create_game(
+            "joypip", match_length=1, first="beginner", second="normal", fair_dice=True
+        )
+        for _ in client.watch(match.game_id, match.spectator_token):
+            pass
+        client.create_game("long_nardy", first=person("Anna"), second=person("Ben"))
+        yield path, address, match
+
+
+def test_lists(data: tuple[str, str, Any]) -> None:
+    path, address, match = data
+    answer = _COMMANDS("games", "list", "--data", path)
+    assert answer.code == 0, answer.err
+    assert [line.split()[1] for line in answer.out.splitlines()[2:]] == [
+        "long_nardy",
+        "joypip",
+        "classic",
+    ]
+    assert "bgserver beginner" in answer.out
+    over = _COMMANDS("games", "list", "--data", path, "--filter", "over", "--json")
+    assert [game["gameId"] for game in over.json["games"]] == [match.game_id]
+    listed = _COMMANDS("games", "list", "--address", address, "--json")
+    assert len(listed.json["games"]) == 1
+    missing = _COMMANDS("games", "list", "--data", f"{path}.none")
+    assert missing.code == 2
+    assert "there is no file" in missing.err
+
+
+def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> None:
+    path, address, match = data
+    text = _COMMANDS("games", "export", match.game_id, "--data", path)
+    assert text.out.startswith(" 1 point match")
+    remote = _COMMANDS(
+        *("games", "export", match.game_id, "--address", address),
+        *("--game-token", match.spectator_token),
+    )
+    assert remote.out == text.out
+    file = tmp_path / "match.json"
+    done = _COMMANDS(
+        *("games", "export", match.game_id, "--data", path, "--format", "json"),
+        *("--output", str(file)),
+    )
+    assert (done.code, done.out) == (0, "")
+    checked = _COMMANDS("games", "verify", str(file))
+    assert checked.code == 0
+    assert "every roll as promised" in checked.out
+    record = json.loads(file.read_text())
+    rolled = next(event for event in record["events"] if event["event"] == "opening_rolled")
+    rolled["first"] = rolled["first"] % 6 + 1
+    file.write_text(json.dumps(record))
+    assert _COMMANDS("games", "verify", str(file)).code == 1
+    assert _COMMANDS("games", "export", "nothing", "--data", path).code == 2
