@@ -11,14 +11,17 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from typing import TYPE_CHECKING
 
 from bench.time_limit import questions_of_games
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.position import GameState, Position
 from bgserver.engine.rollout_run import RolloutResult, RolloutRun
 from bgserver.engine.rollout_spec import RolloutOptions, StopRules, position_rollout
-from bgserver.engine.rollout_sums import Figure
 from bgserver.engine.work import run
+
+if TYPE_CHECKING:
+    from bgserver.engine.rollout_sums import Figure
 
 _NAMES = ("equity", "cubeless", "win", "win g.", "lose g.")
 _Z = 1.959964
@@ -49,7 +52,9 @@ def main() -> None:
     engine = Engine.load()
     engine.warm_up()
     positions = [Position.start()]
-    positions += [position for position, _ in questions_of_games(engine, 3 * options.positions, 5)][::3]
+    positions += [position for position, _ in questions_of_games(engine, 3 * options.positions, 5)][
+        ::3
+    ]
     print(f"{options.repeats} rollouts of {options.trials} trials, cubeful money\n")
     print(f"{'':34}" + "".join(f"{name:>10}" for name in _NAMES))
     all_inside = [0] * len(_NAMES)

@@ -51,7 +51,7 @@ def _report(name: str, results: list[tuple[float, float, float]], trials: int) -
     """Print the mean of the rounds; the time to the error."""
     error = statistics.fmean(found[1] ** 2 for found in results) ** 0.5
     seconds = statistics.fmean(found[2] for found in results)
-    needed = seconds * (error / _ERROR) ** 2
+    needed: float = seconds * (error / _ERROR) ** 2
     mean = statistics.fmean(found[0] for found in results)
     print(
         f"{name:22}{mean:+9.4f}{error:10.5f}{trials:8}{seconds:10.2f} s{needed:10.2f} s",

@@ -86,7 +86,17 @@ def test_trials_are_those_of_the_oracle(engine: Engine, spec: RolloutSpec) -> No
     oracle = Trials(engine, spec)
     found = trials(engine, spec, 35, 2)
     for row, number in zip(found, (35, 36), strict=True):
-        assert row == pytest.approx(oracle.play(number), abs=2e-5)
+        _same(row, oracle.play(number), spec)
+
+
+def _same(found: NDArray[np.float64], expected: list[float], spec: RolloutSpec) -> None:
+    """Compare the figures of a trial.
+
+    In a bear-off with cube many replies are worth the same, for example all that are passed next;
+    which of them is made shows in the chances only.
+    """
+    first = 5 if spec.cubeful and spec.state.position == _SHORT else 0
+    assert found[first:] == pytest.approx(expected[first:], abs=2e-5)
 
 
 def test_cube_actions_are_those_of_the_oracle(engine: Engine) -> None:
@@ -97,7 +107,7 @@ def test_cube_actions_are_those_of_the_oracle(engine: Engine) -> None:
         oracle = Trials(engine, spec, index)
         found = trials(engine, spec, 4, 2, candidate=index)
         for row, number in zip(found, (4, 5), strict=True):
-            assert row == pytest.approx(oracle.play(number), abs=2e-5)
+            _same(row, oracle.play(number), spec)
 
 
 def test_plays_are_seen_by_the_player_who_makes_them(engine: Engine) -> None:
@@ -117,12 +127,10 @@ def test_short_bear_offs_have_their_exact_mean(
     engine: Engine, own: tuple[int, ...], opponent: tuple[int, ...], reduce: bool
 ) -> None:
     """Without the tables' help the mean of the trials is what the tables say."""
-    sides = arrangement(own), arrangement(opponent)
-    exact = bearoff_oracle.equities(own, opponent)
+    exact = bearoff_oracle.equities(arrangement(own), arrangement(opponent))
     stays = float(exact[2])
     best = max(stays, min(1.0, 2.0 * float(exact[3])))
     state = GameState(bear_off(own, opponent), cube=Cube(2, CubeOwner.ON_ROLL))
-    assert sides
     options = replace(_OPTIONS, stop_at_bearoff=False, reduce_variance=reduce)
     count = 1296
     for cubeful, value in ((False, float(exact[0])), (True, 2.0 * best)):
@@ -137,7 +145,7 @@ def test_short_bear_offs_have_their_exact_mean(
 
 def test_tables_end_a_trial_exactly(engine: Engine) -> None:
     own, opponent = (6, 5, 3), (4, 4, 2)
-    exact = bearoff_oracle.equities(own, opponent)
+    exact = bearoff_oracle.equities(arrangement(own), arrangement(opponent))
     state = GameState(bear_off(own, opponent))
     cubeless = trials(engine, position_rollout(state, replace(_OPTIONS, cubeful=False)), 0, 5)
     assert cubeless[:, 5] == pytest.approx([float(exact[0])] * 5, abs=1e-6)
@@ -158,10 +166,8 @@ def test_a_play_that_ends_the_game_is_exact(engine: Engine) -> None:
         _OPTIONS,
     )
     assert trials(engine, spec, 0, 1).tolist() == [[1.0, 1.0, 0.0, 0.0, 0.0, 4.0]]
-    in_match = replace(spec, state=replace(spec.state, match=MatchScore(3)))
-    candidate = replace(spec.candidates[0], state=replace(in_match.state, position=position))
-    del candidate
-    assert trials(engine, replace(spec, options=replace(_OPTIONS, cubeful=False)), 0, 1)[0, 5] == 2
+    cubeless = replace(spec, options=replace(_OPTIONS, cubeful=False))
+    assert trials(engine, cubeless, 0, 1)[0, 5] == 2.0
 
 
 def test_a_trial_is_the_same_wherever_it_is_played(engine: Engine) -> None:
