@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_MOST = (1 << 32) - 1
+_ROLLOUTS = "Rollouts"
 _NEEDS_MATPLOTLIB = "a picture needs matplotlib: pip install 'bgserver[plot]'"
 
 
@@ -64,14 +66,58 @@ def batch(
         int, typer.Option("--max", "-n", min=0, help="At most so many plays an answer; 0: all.")
     ] = 5,
     cubeless: Annotated[
-        bool, typer.Option("--cubeless", help="Rank by cubeless money equity.")
+        bool,
+        typer.Option("--cubeless", help="Rank by cubeless money equity; roll out without cube."),
     ] = False,
+    rollout: Annotated[
+        bool,
+        typer.Option(
+            "--rollout",
+            help="Roll out, instead of looking ahead; --level is the level of both sides.",
+            rich_help_panel=_ROLLOUTS,
+        ),
+    ] = False,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=_MOST,
+            help="Trials of each candidate, at most.",
+            show_default="1296",
+            rich_help_panel=_ROLLOUTS,
+        ),
+    ] = None,
+    standard_error: Annotated[
+        float | None,
+        typer.Option(
+            "--se",
+            help="End at this standard error; needs --trials.",
+            show_default=False,
+            rich_help_panel=_ROLLOUTS,
+        ),
+    ] = None,
+    truncate: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=_MOST,
+            help="Evaluate after so many rolls.",
+            show_default="to the end",
+            rich_help_panel=_ROLLOUTS,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, max=_MOST, help="Seed of the dice of every line.", rich_help_panel=_ROLLOUTS
+        ),
+    ] = 1,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Begin anew, whatever OUT holds.")
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="PNG", help="Draw the distribution of the equities."),
+        typer.Option(metavar="PNG", help="Draw the equities, and how rollouts converged."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     threads: Annotated[
@@ -93,7 +139,8 @@ def batch(
 
     A line of IN is an XGID, or a JSON object with one of xgid, gnu_id, position or state, and if
     you like with id, dice, kind (evaluate, plays, cube), level or time_ms, max_plays, cubeless,
-    first_turn; or a request of AnalyzeBatch as protobuf JSON. Lines of OUT come in the order of
+    first_turn, rollout (true, or fields of RolloutRequest); or a request of AnalyzeBatch as
+    protobuf JSON. Lines of OUT come in the order of
     IN, each with the number of its line; a question that cannot be answered gets a line with
     `error`, and the exit code is 1 at the end.
 
@@ -102,6 +149,12 @@ def batch(
     same OUT, byte for byte, on any number of threads, on a server and on a cluster.
     """
     limit_message(level, time_ms)  # refuses what does not fit together
+    if rollout and time_ms is not None:
+        message = "expected a time or rollouts, got both"
+        raise input_error(message, field="limit", reason="LIMIT_AMBIGUOUS")
+    if standard_error is not None and trials is None:
+        message = "expected --trials, after which a rollout ends in any case"
+        raise input_error(message, field="trials", reason="TRIALS_REQUIRED")
     if cluster is not None and address is not None:
         message = "expected a server or a cluster, got both"
         raise input_error(message, field="cluster", reason="WORKERS_AMBIGUOUS")
@@ -113,6 +166,11 @@ def batch(
         time_ms=time_ms,
         max_plays=most,
         cubeless=cubeless,
+        rollout=rollout,
+        trials=trials,
+        standard_error=standard_error,
+        truncate=truncate,
+        seed=seed,
     )
     questions = look_at_input(source)
     summary = Summary()
@@ -131,6 +189,7 @@ def batch(
             started = time.monotonic()
             _answer(answering, settings, questions, target, summary)
     seconds = time.monotonic() - started
+    _tell_refusals(summary)
     if plot is not None:
         draw(summary, plot)
     new = summary.lines - before
@@ -154,6 +213,14 @@ def _require_plot(path: Path) -> None:
         import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
     except ImportError:
         raise input_error(_NEEDS_MATPLOTLIB, field="--plot", reason="EXTRA_MISSING") from None
+
+
+def _tell_refusals(summary: Summary) -> None:
+    """Name the first questions that have no answer."""
+    for figure in summary.refusals:
+        sys.stderr.write(f"line {figure.line}: {figure.message}\n")
+    if (more := summary.errors.total() - len(summary.refusals)) > 0:
+        sys.stderr.write(f"and {more:,} more without an answer\n")
 
 
 def _answer(

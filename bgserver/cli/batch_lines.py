@@ -16,7 +16,8 @@ from bgserver.cli.inputs import parse_dice, parse_position
 from bgserver.cli.options import LevelName, level_value
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.server.analysis import answer_question, error_message, expected_s
-from bgserver.v1 import common_pb2, engine_pb2
+from bgserver.server.questions import RolloutLimits
+from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,10 +43,15 @@ _KINDS = ("evaluate", "plays", "cube")
 _OWN = frozenset(
     {
         *_FORMS, "id", "kind", "dice", "variant", "level", "time_ms", "max_plays", "cubeless",
-        "first_turn",
+        "first_turn", "rollout",
     }
 )  # fmt: skip
-_PROTOBUF = frozenset({"evaluate", "rank_plays", "rankPlays", "advise_cube", "adviseCube"})
+_PROTOBUF = ("evaluate", "rank_plays", "rankPlays", "advise_cube", "adviseCube", "rollout")
+_ROLLOUT_KINDS = {
+    "evaluate": rollout_pb2.ROLLOUT_KIND_POSITION,
+    "plays": rollout_pb2.ROLLOUT_KIND_PLAYS,
+    "cube": rollout_pb2.ROLLOUT_KIND_CUBE,
+}
 _VARIANTS = {
     "backgammon": common_pb2.VARIANT_BACKGAMMON,
     "long_nardy": common_pb2.VARIANT_LONG_NARDY,
@@ -65,7 +71,17 @@ class LineSettings:
     max_plays: int = 5
     """Most plays in an answer; 0 for all."""
     cubeless: bool = False
-    """Rank plays by cubeless money equity."""
+    """Rank plays by cubeless money equity, roll out without cube and score."""
+    rollout: bool = False
+    """Roll out instead of looking ahead; the level is that of both sides' plays and cube."""
+    trials: int | None = None
+    """Trials of a rollout, at most; None: 1296."""
+    standard_error: float | None = None
+    """End a rollout at this standard error."""
+    truncate: int | None = None
+    """Cut trials after so many rolls."""
+    seed: int = 1
+    """Seed of the dice of every rollout."""
 
 
 class UnreadableLineError(InvalidInputError):
@@ -79,14 +95,18 @@ class UnreadableLineError(InvalidInputError):
 class Figure(NamedTuple):
     """What the summary needs of an answer."""
 
+    line: int
+    """Number of the question."""
     kind: str
-    """`evaluate`, `plays`, `cube` or `error`."""
+    """`evaluate`, `plays`, `cube`, `rollout` or `error`."""
     equity: float | None
     """Of the position, the best play or the best cube action; None for an error."""
     word: str
     """The cube action, or the reason of an error; else empty."""
     message: str = ""
     """What is wrong, for an error."""
+    convergence: tuple[tuple[int, float], ...] = ()
+    """Of a rollout: standard errors after so many trials."""
 
 
 class Written(NamedTuple):
@@ -120,7 +140,7 @@ class LinesChunk:
             except UnreadableLineError as error:
                 response = refused(error)
             else:
-                response, defect = yield from answer_question(engine, request)
+                response, defect = yield from answer_question(engine, request, _NO_LIMITS)
                 if defect is not None:
                     defects.append(f"line {number}: {defect}")
             text, figure = written(number, response)
@@ -155,12 +175,20 @@ def read_line(line: bytes, settings: LineSettings) -> engine_pb2.AnalyzeBatchReq
     if not isinstance(fields, dict):
         message = "expected an XGID or a JSON object"
         raise UnreadableLineError([Fault("", "NOT_A_QUESTION", message)])
-    if _PROTOBUF & fields.keys():
+    if any(
+        isinstance(question := fields.get(name), dict) and _is_whole(question, name)
+        for name in _PROTOBUF
+    ):
         request = _from_protobuf(fields)
     else:
         request = _Reader(fields, settings).request()
     _complete(request, settings)
     return request
+
+
+def _is_whole(question: dict[str, object], name: str) -> bool:
+    """True for a question of the API; `rollout` may also hold some settings only."""
+    return name != "rollout" or "position" in question
 
 
 def _from_protobuf(fields: dict[str, object]) -> engine_pb2.AnalyzeBatchRequest:
@@ -175,6 +203,9 @@ def _from_protobuf(fields: dict[str, object]) -> engine_pb2.AnalyzeBatchRequest:
 def _complete(request: engine_pb2.AnalyzeBatchRequest, settings: LineSettings) -> None:
     """Fill in the limit of the settings where the line gives none."""
     kind = request.WhichOneof("question")
+    if kind == "rollout":
+        _complete_rollout(request.rollout, settings)
+        return
     if kind is None or getattr(request, kind).HasField("limit"):
         return
     limit = getattr(request, kind).limit
@@ -182,6 +213,22 @@ def _complete(request: engine_pb2.AnalyzeBatchRequest, settings: LineSettings) -
         limit.milliseconds = settings.time_ms
     elif settings.level is not None:
         limit.level = level_value(LevelName(settings.level))
+
+
+def _complete_rollout(rollout: rollout_pb2.RolloutRequest, settings: LineSettings) -> None:
+    """Fill in what the line does not say; a random seed would make every run another one."""
+    if not rollout.HasField("seed"):
+        rollout.seed = settings.seed
+    if not rollout.HasField("trials") and settings.trials is not None:
+        rollout.trials = settings.trials
+    if not rollout.HasField("standard_error") and settings.standard_error is not None:
+        rollout.standard_error = settings.standard_error
+    if not rollout.HasField("truncate_plies") and settings.truncate is not None:
+        rollout.truncate_plies = settings.truncate
+    if not rollout.HasField("cubeful") and settings.cubeless:
+        rollout.cubeful = False
+    if not rollout.HasField("levels") and settings.level is not None:
+        rollout.levels.checker = rollout.levels.cube = level_value(LevelName(settings.level))
 
 
 class _Reader:
@@ -205,7 +252,10 @@ class _Reader:
         kind = self._kind(source, dice)
         limit = self._limit()
         request = engine_pb2.AnalyzeBatchRequest(id=self._id())
-        if kind == "plays":
+        rollout = self._rollout()
+        if rollout is not None:
+            request.rollout.CopyFrom(self._with_question(rollout, source, dice, kind))
+        elif kind == "plays":
             request.rank_plays.CopyFrom(
                 engine_pb2.RankPlaysRequest(
                     position=source,
@@ -223,6 +273,46 @@ class _Reader:
         if self._faults:
             raise UnreadableLineError(self._faults, request.id)
         return request
+
+    def _rollout(self) -> rollout_pb2.RolloutRequest | None:
+        """The settings of a rollout; None if none is asked for."""
+        value = self._fields.get("rollout", self._settings.rollout)
+        if isinstance(value, bool):
+            return rollout_pb2.RolloutRequest() if value else None
+        try:
+            return json_format.ParseDict(
+                cast("dict[str, Any]", value), rollout_pb2.RolloutRequest()
+            )
+        except (json_format.ParseError, RecursionError, TypeError, ValueError, AttributeError):
+            message = "expected true, false or fields of RolloutRequest"
+            self._fault("rollout", "NOT_A_ROLLOUT", f"{message}, got {value!r}")
+            return None
+
+    def _with_question(
+        self,
+        rollout: rollout_pb2.RolloutRequest,
+        source: common_pb2.PositionSource | None,
+        dice: common_pb2.Dice | None,
+        kind: str,
+    ) -> rollout_pb2.RolloutRequest:
+        """The rollout of a line's question."""
+        if "time_ms" in self._fields:
+            message = "a rollout ends by its trials or its standard error"
+            self._fault("time_ms", "ONLY_WITHOUT_ROLLOUT", message)
+        if "level" in self._fields and (limit := self._limit()) is not None:
+            rollout.levels.checker = rollout.levels.cube = limit.level
+        rollout.kind = _ROLLOUT_KINDS.get(kind, rollout_pb2.ROLLOUT_KIND_UNSPECIFIED)
+        if source is not None:
+            rollout.position.CopyFrom(source)
+        if "cubeless" in self._fields and self._flag("cubeless", default=False):
+            rollout.cubeful = False
+        rollout.first_turn = self._flag("first_turn", default=False)
+        if kind == "plays":
+            if dice is not None:
+                rollout.dice.CopyFrom(dice)
+            if not rollout.plays:
+                rollout.max_plays = self._count("max_plays", self._settings.max_plays)
+        return rollout
 
     def _fault(self, field: str, reason: str, message: str) -> None:
         self._faults.append(Fault(field, reason, message))
@@ -252,7 +342,10 @@ class _Reader:
                 variant = _VARIANTS["long_nardy" if self._is_nardy() else "backgammon"]
                 board = common_pb2.Position(points=value, variant=variant)
                 return common_pb2.PositionSource(position=board)
-            return json_format.ParseDict({form: value}, common_pb2.PositionSource())
+            source = json_format.ParseDict({form: value}, common_pb2.PositionSource())
+            if source.WhichOneof("source") is None:
+                raise ValueError(_NOTHING)
+            return source
         except InvalidInputError as error:
             self._faults.extend(error.faults)
         except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
@@ -342,8 +435,10 @@ def refused(error: UnreadableLineError) -> engine_pb2.AnalyzeBatchResponse:
 def written(number: int, response: engine_pb2.AnalyzeBatchResponse) -> tuple[bytes, Figure]:
     """An answer as a line, with the number of the line that it answers, and its figure."""
     answer = json_format.MessageToDict(response, always_print_fields_with_no_presence=True)
-    line = json.dumps({"line": number, **answer}, ensure_ascii=False)
-    return f"{line}\n".encode(), figure_of(answer)
+    if not response.convergence:
+        answer.pop("convergence", None)  # belongs to rollouts
+    fields = {"line": number, **answer}
+    return f"{json.dumps(fields, ensure_ascii=False)}\n".encode(), figure_of(fields)
 
 
 def figure_of(fields: dict[str, Any]) -> Figure:
@@ -356,15 +451,22 @@ def figure_of(fields: dict[str, Any]) -> Figure:
         LookupError: It is no answer.
         TypeError: The same.
     """
+    line: int = fields["line"]
     if "evaluate" in fields:
-        return Figure("evaluate", fields["evaluate"]["cubefulEquity"], "")
+        return Figure(line, "evaluate", fields["evaluate"]["cubefulEquity"], "")
     if "rankPlays" in fields:
-        return Figure("plays", fields["rankPlays"]["plays"][0]["equity"], "")
+        return Figure(line, "plays", fields["rankPlays"]["plays"][0]["equity"], "")
     if "adviseCube" in fields:
         advice = fields["adviseCube"]
-        return Figure("cube", _best_equity(advice), advice["actionText"])
+        return Figure(line, "cube", _best_equity(advice), advice["actionText"])
+    if "rollout" in fields:
+        points = fields.get("convergence", [])
+        convergence = tuple((point["trials"], float(point["standardError"])) for point in points)
+        rollout = fields["rollout"]
+        word = rollout.get("actionText", "")
+        return Figure(line, "rollout", _rolled_equity(rollout), word, convergence=convergence)
     error = fields["error"]
-    return Figure("error", None, error["reason"], error["message"])
+    return Figure(line, "error", None, error["reason"], error["message"])
 
 
 _DOUBLES = frozenset(
@@ -381,13 +483,24 @@ def _best_equity(advice: dict[str, Any]) -> float:
     return min(float(advice[name]) for name in _DOUBLED if name in advice)
 
 
+def _rolled_equity(rollout: dict[str, Any]) -> float:
+    """The equity of the position, the best play or the best cube actions."""
+    equities = [float(entry["equity"]["mean"]) for entry in rollout["entries"]]
+    if "doublePassEquity" not in rollout:
+        return equities[0]
+    no_double, *doubled = equities
+    return max(no_double, min(*doubled, float(rollout["doublePassEquity"])))
+
+
 def line_seconds(line: bytes, settings: LineSettings) -> float:
     """About how long a line takes; of interest only for how many lines make a chunk."""
-    if b"evel" in line or b"time_ms" in line or b"illiseconds" in line:
+    if any(word in line for word in _TELLING):
         try:
             return expected_s(read_line(line, settings))
         except UnreadableLineError:
             return 0.0
+    if settings.rollout:
+        return expected_s(engine_pb2.AnalyzeBatchRequest(rollout=rollout_pb2.RolloutRequest()))
     limit = common_pb2.Limit()
     if settings.time_ms is not None:
         limit.milliseconds = settings.time_ms
@@ -397,5 +510,8 @@ def line_seconds(line: bytes, settings: LineSettings) -> float:
     return _READING_S + expected_s(engine_pb2.AnalyzeBatchRequest(rank_plays=plays))
 
 
+_TELLING = (b"evel", b"time_ms", b"illiseconds", b"rollout")
+_NO_LIMITS = RolloutLimits()
+_NOTHING = "expected a position, got null"
 _READING_S = 0.0005
 """What reading a line and writing its answer take."""

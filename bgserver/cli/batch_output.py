@@ -194,8 +194,8 @@ def _mend(file: IO[bytes], path: Path, tell: Callable[[Figure], None]) -> int:
         if not line.endswith(b"\n"):
             break
         try:
-            fields = json.loads(line)
-            answered, figure = int(fields["line"]), figure_of(fields)
+            figure = figure_of(json.loads(line))
+            answered = int(figure.line)
         except (ValueError, LookupError, TypeError):
             answered = last
         if answered <= last:

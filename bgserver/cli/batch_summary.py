@@ -13,12 +13,21 @@ from rich.table import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matplotlib.axes import Axes
+
     from bgserver.cli.batch_lines import Figure
 
 __all__ = ["Summary", "draw"]
 
-_NAMES = {"evaluate": "evaluations", "plays": "plays", "cube": "cube decisions"}
+_NAMES = {
+    "evaluate": "evaluations",
+    "plays": "plays",
+    "cube": "cube decisions",
+    "rollout": "rollouts",
+}
 _BINS = 60
+_NAMED = 5
+_COLUMNS = ("count", "mean", "sd", "min", "max")
 
 
 class Summary:
@@ -31,6 +40,12 @@ class Summary:
         """Cube decisions by the right action."""
         self.equities: dict[str, array[float]] = {kind: array("f") for kind in _NAMES}
         """Equities by the kind of the question."""
+        self.errors_after: dict[int, array[float]] = {}
+        """Standard errors of rollouts, by the trials after which they were so."""
+        self.last_errors = array("f")
+        """Their standard errors at the end."""
+        self.refusals: list[Figure] = []
+        """The first questions without an answer."""
 
     @property
     def lines(self) -> int:
@@ -41,10 +56,16 @@ class Summary:
         """Count an answer."""
         if figure.equity is None:
             self.errors[figure.word] += 1
+            if len(self.refusals) < _NAMED:
+                self.refusals.append(figure)
             return
         self.equities[figure.kind].append(figure.equity)
-        if figure.kind == "cube":
+        if figure.kind in {"cube", "rollout"} and figure.word:
             self.actions[figure.word] += 1
+        for trials, error in figure.convergence:
+            self.errors_after.setdefault(trials, array("f")).append(error)
+        if figure.convergence:
+            self.last_errors.append(figure.convergence[-1][1])
 
     def fields(self) -> dict[str, Any]:
         """The summary for JSON."""
@@ -52,11 +73,14 @@ class Summary:
             "lines": self.lines,
             "errors": dict(self.errors.most_common()),
             "equities": {
-                kind: dict(zip(("count", "mean", "sd", "min", "max"), row, strict=True))
+                kind: dict(zip(_COLUMNS, row, strict=True))
                 for kind, equities in self.equities.items()
                 if (row := _row(equities))
             },
             "actions": dict(self.actions.most_common()),
+            "standardErrors": dict(zip(_COLUMNS, row, strict=True))
+            if (row := _row(self.last_errors))
+            else {},
         }
 
     def table(self) -> Table:
@@ -69,6 +93,9 @@ class Summary:
             if row := _row(equities):
                 count, *figures = row
                 table.add_row(_NAMES[kind], f"{count:,}", *(f"{figure:+.4f}" for figure in figures))
+        if row := _row(self.last_errors):
+            _, *figures = row
+            table.add_row("their standard errors", "", *(f"{figure:.4f}" for figure in figures))
         for heading, counts in (("", self.actions), ("without an answer: ", self.errors)):
             if counts:
                 table.add_section()
@@ -89,7 +116,7 @@ def _row(equities: array[float]) -> tuple[int, float, float, float, float] | Non
 
 
 def draw(summary: Summary, path: Path) -> None:
-    """Draw the distribution of the equities.
+    """Draw the distribution of the equities, and of rollouts how they converged.
 
     Args:
         summary: What came out.
@@ -102,9 +129,17 @@ def draw(summary: Summary, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 -- an extra
     from matplotlib.figure import Figure as Picture  # noqa: PLC0415 -- an extra
 
-    picture = Picture(figsize=(8, 5), layout="constrained")
+    panels = 2 if summary.errors_after else 1
+    picture = Picture(figsize=(8 * panels, 5), layout="constrained")
     FigureCanvasAgg(picture)
-    axes = picture.add_subplot()
+    axes = picture.subplots(1, panels, squeeze=False)[0]
+    _draw_equities(summary, axes[0])
+    if summary.errors_after:
+        _draw_convergence(summary, axes[1])
+    picture.savefig(path, format="png", dpi=120)
+
+
+def _draw_equities(summary: Summary, axes: Axes) -> None:
     kinds = [kind for kind, equities in summary.equities.items() if equities]
     axes.hist(
         [summary.equities[kind] for kind in kinds],
@@ -118,4 +153,26 @@ def draw(summary: Summary, path: Path) -> None:
     axes.set_title("Distribution of equities")
     if kinds:
         axes.legend()
-    picture.savefig(path, format="png", dpi=120)
+
+
+def _draw_convergence(summary: Summary, axes: Axes) -> None:
+    """Standard errors over trials: the median, and where four fifths of the rollouts are."""
+    trials = sorted(summary.errors_after)
+    middle, low, high = (
+        [_quantile(summary.errors_after[count], share) for count in trials]
+        for share in (0.5, 0.1, 0.9)
+    )
+    axes.fill_between(trials, low, high, alpha=0.3, label="10 % to 90 % of the rollouts")
+    axes.plot(trials, middle, marker=".", label="median")
+    axes.set_xscale("log")
+    if max(high) > 0:
+        axes.set_yscale("log")
+    axes.set_xlabel("trials")
+    axes.set_ylabel("standard error of the equity")
+    axes.set_title("Convergence")
+    axes.legend()
+
+
+def _quantile(values: array[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]

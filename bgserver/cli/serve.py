@@ -73,6 +73,14 @@ def serve(
     threads: Annotated[
         int | None, _option("--threads", "Threads that compute [one for each processor].")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        _option(
+            "--cluster",
+            "Dask cluster that does batches and rollouts (extra bgserver[dask]).",
+            metavar="tcp://HOST:PORT",
+        ),
+    ] = None,
     auth_token_file: Annotated[
         Path | None,
         _option(
@@ -146,6 +154,7 @@ def serve(
         port=port,
         data=data or default_data_file(),
         threads=threads,
+        cluster=cluster,
         auth_token_file=auth_token_file,
         max_pending_requests=max_pending_requests,
         max_message_bytes=max_message_bytes,

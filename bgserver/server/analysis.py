@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from bgserver.engine.errors import EngineError, Fault, InvalidInputError
 from bgserver.server.convert_state import refuse
 from bgserver.server.errors import entry_of, reason_of
-from bgserver.server.questions import cube_advice, evaluation, ranking
+from bgserver.server.questions import (
+    RolloutLimits,
+    cube_advice,
+    evaluation,
+    ranking,
+    rolled_out,
+)
 from bgserver.v1 import common_pb2, engine_pb2
 
 if TYPE_CHECKING:
@@ -46,22 +52,29 @@ class AnalysisChunk:
 
     requests: tuple[bytes, ...]
     """Serialised AnalyzeBatchRequests."""
+    limits: RolloutLimits
+    """How much a rollout among them may ask for."""
 
     def work(self, engine: Engine) -> Work[list[Answer]]:
         """The answers, in the order of the questions."""
         answers = []
         for data in self.requests:
             request = engine_pb2.AnalyzeBatchRequest.FromString(data)
-            response, defect = yield from answer_question(engine, request)
+            response, defect = yield from answer_question(engine, request, self.limits)
             answers.append(Answer(response.SerializeToString(), defect))
             yield
         return answers
 
 
 def answer_question(
-    engine: Engine, request: engine_pb2.AnalyzeBatchRequest
+    engine: Engine, request: engine_pb2.AnalyzeBatchRequest, limits: RolloutLimits
 ) -> Work[tuple[engine_pb2.AnalyzeBatchResponse, str | None]]:
     """The answer to one question, or an answer that says why there is none.
+
+    Args:
+        engine: The engine.
+        request: The question.
+        limits: How much a rollout may ask for.
 
     Returns:
         The answer, and for the log where bgserver failed, if it did.
@@ -78,8 +91,12 @@ def answer_question(
         elif kind == "advise_cube":
             advice, _ = cube_advice(engine, request.advise_cube)
             response.advise_cube.CopyFrom((yield from advice))
+        elif kind == "rollout":
+            result, points = yield from rolled_out(engine, request.rollout, limits)
+            response.rollout.CopyFrom(result)
+            response.convergence.extend(points)
         else:
-            message = "expected one of evaluate, rank_plays, advise_cube"
+            message = "expected one of evaluate, rank_plays, advise_cube, rollout"
             refuse([Fault("question", "QUESTION_REQUIRED", message)])
     except EngineError as error:
         response.error.CopyFrom(error_message(error))
@@ -112,7 +129,7 @@ def expected_s(request: engine_pb2.AnalyzeBatchRequest) -> float:
         return _limited_s(request.rank_plays.limit, _PLAYS)
     if kind == "advise_cube":
         return _limited_s(request.advise_cube.limit, 1)
-    return 0.0
+    return _LONG_S if kind == "rollout" else 0.0
 
 
 def _limited_s(limit: common_pb2.Limit, plays: int) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bgserver.engine.errors import OverloadedError
 from bgserver.server.analysis import AnalysisChunk, Answer, expected_s
 from bgserver.server.pool import Priority
+from bgserver.server.questions import RolloutLimits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -49,7 +50,10 @@ async def analyze(
     try:
         executor = runtime.executor(Priority.ANALYSIS, context.deadline)
         try:
-            stream = _Stream(executor, requests)
+            limits = RolloutLimits(
+                runtime.config.max_rollout_trials, runtime.config.max_rollout_plays
+            )
+            stream = _Stream(executor, requests, limits)
             try:
                 async for answer in stream.answers():
                     if answer.defect is not None:
@@ -69,9 +73,13 @@ class _Stream:
     """One call in work: a task reads questions, another makes chunks of them."""
 
     def __init__(
-        self, executor: Executor, requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest]
+        self,
+        executor: Executor,
+        requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest],
+        limits: RolloutLimits,
     ) -> None:
         self._executor = executor
+        self._limits = limits
         self._questions: asyncio.Queue[engine_pb2.AnalyzeBatchRequest | None]
         self._questions = asyncio.Queue(_READ_AHEAD)
         # Holds no more than there are slots.
@@ -151,4 +159,4 @@ class _Stream:
                 break
             requests.append(question.SerializeToString())
             seconds += expected_s(question)
-        return AnalysisChunk(tuple(requests))
+        return AnalysisChunk(tuple(requests), self._limits)

@@ -17,6 +17,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
 
+from bgserver.engine.dask_worker import EngineSource
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Variant
@@ -26,6 +27,7 @@ from bgserver.engine.work import run
 from bgserver.games.errors import StorageError
 from bgserver.games.storage import Storage
 from bgserver.server.adapter import GrpcAdapter
+from bgserver.server.cluster_link import ClusterLink
 from bgserver.server.game_clock import SystemClock
 from bgserver.server.game_host import GameHost
 from bgserver.server.gate import Gate
@@ -57,6 +59,7 @@ __all__ = [
 ]
 
 _SWITCH_INTERVAL_S = 0.0005
+_CLUSTER_SHARE = 0.99
 _WARM_UP_SHARE = 0.95  # of the time to compile; the rest is the simulation's
 
 
@@ -191,14 +194,23 @@ class BgServer:
             )
 
     async def warm_up(self, progress: Progress = no_progress) -> None:
-        """Load and compile the engine on another thread, then serve.
+        """Load and compile the engine on another thread, prepare the cluster, then serve.
 
         Raises:
             DataError: A weights or table file is damaged.
+            ClusterError: The cluster that is configured cannot be used.
         """
         engine = await asyncio.to_thread(self._loader, self.config, progress)
         for shortcoming in engine.shortcomings():
             self.logger.warning(shortcoming)
+        if self.config.cluster is not None:
+            progress(f"the cluster at {self.config.cluster}", _CLUSTER_SHARE)
+            self.runtime.cluster = await asyncio.to_thread(
+                ClusterLink,
+                self.config.cluster,
+                EngineSource.of(engine, self.config.weights, self.config.match_equity_table),
+                self.logger,
+            )
         self.runtime.set_engine(engine)
         await self.runtime.games.start()
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
@@ -210,6 +222,8 @@ class BgServer:
         self._adapter.end_streams()
         await self._server.stop(self.config.shutdown_grace_s)
         await asyncio.to_thread(self.pool.close)
+        if self.runtime.cluster is not None:
+            await asyncio.to_thread(self.runtime.cluster.close)
         if self._games is not None:
             await self._games.close()
         if self._metrics_server is not None:
@@ -262,6 +276,7 @@ def serve(
     Raises:
         ServerStartError: The address is taken, or a file cannot be read.
         DataError: A weights or table file is damaged.
+        ClusterError: The cluster that is configured cannot be used.
     """
     # Workers run Python between their kernels; the loop must not wait 5 ms for its turn.
     sys.setswitchinterval(_SWITCH_INTERVAL_S)

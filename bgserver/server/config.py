@@ -76,6 +76,9 @@ class ServerConfig(BaseSettings):
     """For people or for machines."""
     shutdown_grace_s: float = Field(default=5.0, ge=0)
     """How long calls in work may take when the server stops."""
+    cluster: str | None = None
+    """Scheduler of a Dask cluster (`tcp://host:port`) that does batches and rollouts; everything
+    else is done by this process."""
     weights: Path | None = None
     """A weights file or folder to use instead of the built-in one."""
     match_equity_table: Path | None = None

@@ -6,9 +6,11 @@ the engine may go with it. The methods of `EngineService` and batches of questio
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bgserver.engine.levels import Level
+from bgserver.engine.rollout_spec import MAX_CANDIDATES, MAX_TRIALS
 from bgserver.server.convert_engine import (
     advice_message,
     evaluation_message,
@@ -17,6 +19,7 @@ from bgserver.server.convert_engine import (
     read_question,
     refuse_nardy,
 )
+from bgserver.server.convert_rollout import begin_rollout, rollout_message
 from bgserver.server.convert_state import dice_message, read_dice, refuse
 from bgserver.v1 import engine_pb2
 
@@ -25,11 +28,31 @@ if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.limit import Limit
     from bgserver.engine.position import Dice, GameState
+    from bgserver.engine.rollout_run import RolloutRun
     from bgserver.engine.work import Work
+    from bgserver.v1 import rollout_pb2
 
-__all__ = ["cube_advice", "evaluation", "judging_levels", "ranking"]
+__all__ = [
+    "RolloutLimits",
+    "cube_advice",
+    "evaluation",
+    "judging_levels",
+    "ranking",
+    "rolled_out",
+]
 
+_FIRST_LOOK = 36
 _UNREAD = "a request without faults was not read"
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutLimits:
+    """How much one rollout may ask for."""
+
+    trials: int = MAX_TRIALS
+    """Most trials of one candidate."""
+    plays: int = MAX_CANDIDATES
+    """Most plays."""
 
 
 def judging_levels(engine: Engine) -> list[Level]:
@@ -77,6 +100,35 @@ def cube_advice(
     """
     state, limit = _read(request, engine)
     return _advise(engine, state, limit), limit
+
+
+def rolled_out(
+    engine: Engine, request: rollout_pb2.RolloutRequest, limits: RolloutLimits
+) -> Work[tuple[rollout_pb2.RolloutResponse, list[engine_pb2.ConvergencePoint]]]:
+    """Roll out on one thread; the same figures as on many.
+
+    Returns:
+        The result, and how certain it was on the way.
+
+    Raises:
+        InvalidInputError: The request is faulty.
+        WrongMomentError: The game is over, or an offer is pending.
+    """
+    spec, run = yield from begin_rollout(request, engine, limits.trials, limits.plays)
+    points: list[engine_pb2.ConvergencePoint] = []
+    look = _FIRST_LOOK
+    for chunk in run.chunks():
+        run.add((yield from chunk.work(engine)))
+        if run.stopped_by is None and run.trials >= look:
+            points.append(_point(run))
+            look = 2 * run.trials
+    points.append(_point(run))
+    return rollout_message(engine, spec, run), points
+
+
+def _point(run: RolloutRun) -> engine_pb2.ConvergencePoint:
+    errors = [entry.equity.standard_error for entry in run.result().entries if entry.is_active]
+    return engine_pb2.ConvergencePoint(trials=run.trials, standard_error=max(errors))
 
 
 def _read(

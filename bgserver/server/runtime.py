@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from bgserver.engine.errors import NotReadyError
 from bgserver.engine.identity import identity_of
 from bgserver.server.log import make_logger
+from bgserver.server.pool import Priority
 from bgserver.server.pool_executor import PoolExecutor
 
 if TYPE_CHECKING:
     from bgserver.engine.chunks import Executor
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.identity import Identity
+    from bgserver.server.cluster_link import ClusterLink
     from bgserver.server.config import ServerConfig
     from bgserver.server.game_host import GameHost
-    from bgserver.server.pool import Priority, WorkerPool
+    from bgserver.server.pool import WorkerPool
 
 __all__ = ["Condition", "Runtime"]
 
@@ -49,6 +51,8 @@ class Runtime:
         """Simulations in work."""
         self.batches = 0
         """AnalyzeBatch streams in work."""
+        self.cluster: ClusterLink | None = None
+        """The cluster that does batches and rollouts, if there is one."""
         self._games: GameHost | None = None
         self._engine: Engine | None = None
         self._identity: Identity | None = None
@@ -103,13 +107,19 @@ class Runtime:
     def executor(self, priority: Priority, deadline: float | None = None) -> Executor:
         """What does the chunks of one call; to be closed when the call ends.
 
+        Where a person waits that is always this process.
+
         Args:
             priority: Who goes first.
-            deadline: When chunks give up with `DeadlineError`, on the clock of `time.monotonic`.
+            deadline: When chunks give up with `DeadlineError`, on the clock of `time.monotonic`;
+                a cluster leaves that to whoever waits.
 
         Raises:
             NotReadyError: The engine is not loaded yet.
+            ClusterError: The cluster has gone.
         """
+        if self.cluster is not None and priority is not Priority.INTERACTIVE:
+            return self.cluster.executor()
         return PoolExecutor(self.pool, self.engine, priority, deadline)
 
     def require_serving(self) -> None:

@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 from bgserver.v1 import common_pb2 as _common_pb2
+from bgserver.v1 import rollout_pb2 as _rollout_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -807,6 +808,7 @@ class AnalyzeBatchRequest(_message.Message):
     EVALUATE_FIELD_NUMBER: _builtins.int
     RANK_PLAYS_FIELD_NUMBER: _builtins.int
     ADVISE_CUBE_FIELD_NUMBER: _builtins.int
+    ROLLOUT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Returned unchanged; what it means is up to the client."""
     @_builtins.property
@@ -821,6 +823,12 @@ class AnalyzeBatchRequest(_message.Message):
     def advise_cube(self) -> Global___AdviseCubeRequest:
         """As the request of AdviseCube."""
 
+    @_builtins.property
+    def rollout(self) -> _rollout_pb2.RolloutRequest:
+        """As the request of Rollout. Many rollouts are worked on at once, each by one thread; a single
+        one is done faster by Rollout, which uses them all.
+        """
+
     def __init__(
         self,
         *,
@@ -828,12 +836,13 @@ class AnalyzeBatchRequest(_message.Message):
         evaluate: Global___EvaluateRequest | None = ...,
         rank_plays: Global___RankPlaysRequest | None = ...,
         advise_cube: Global___AdviseCubeRequest | None = ...,
+        rollout: _rollout_pb2.RolloutRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "evaluate", b"evaluate", "question", b"question", "rank_plays", b"rank_plays"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "evaluate", b"evaluate", "question", b"question", "rank_plays", b"rank_plays", "rollout", b"rollout"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "evaluate", b"evaluate", "id", b"id", "question", b"question", "rank_plays", b"rank_plays"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "evaluate", b"evaluate", "id", b"id", "question", b"question", "rank_plays", b"rank_plays", "rollout", b"rollout"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_question: _TypeAlias = _typing.Literal["evaluate", "rank_plays", "advise_cube"]  # noqa: Y015
+    _WhichOneofReturnType_question: _TypeAlias = _typing.Literal["evaluate", "rank_plays", "advise_cube", "rollout"]  # noqa: Y015
     _WhichOneofArgType_question: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_question) -> _WhichOneofReturnType_question | None: ...
 
@@ -849,7 +858,9 @@ class AnalyzeBatchResponse(_message.Message):
     EVALUATE_FIELD_NUMBER: _builtins.int
     RANK_PLAYS_FIELD_NUMBER: _builtins.int
     ADVISE_CUBE_FIELD_NUMBER: _builtins.int
+    ROLLOUT_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
+    CONVERGENCE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """As in the request."""
     @_builtins.property
@@ -865,8 +876,18 @@ class AnalyzeBatchResponse(_message.Message):
         """Answer to advise_cube."""
 
     @_builtins.property
+    def rollout(self) -> _rollout_pb2.RolloutResponse:
+        """Answer to rollout: its result, the last message of Rollout."""
+
+    @_builtins.property
     def error(self) -> Global___QuestionError:
         """The question cannot be answered."""
+
+    @_builtins.property
+    def convergence(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConvergencePoint]:
+        """With rollout: how certain it was on the way, after 36, 72, 144 and so on trials, and at the
+        end.
+        """
 
     def __init__(
         self,
@@ -875,17 +896,45 @@ class AnalyzeBatchResponse(_message.Message):
         evaluate: Global___EvaluateResponse | None = ...,
         rank_plays: Global___RankPlaysResponse | None = ...,
         advise_cube: Global___AdviseCubeResponse | None = ...,
+        rollout: _rollout_pb2.RolloutResponse | None = ...,
         error: Global___QuestionError | None = ...,
+        convergence: _abc.Iterable[Global___ConvergencePoint] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "answer", b"answer", "error", b"error", "evaluate", b"evaluate", "rank_plays", b"rank_plays"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "answer", b"answer", "error", b"error", "evaluate", b"evaluate", "rank_plays", b"rank_plays", "rollout", b"rollout"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "answer", b"answer", "error", b"error", "evaluate", b"evaluate", "id", b"id", "rank_plays", b"rank_plays"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["advise_cube", b"advise_cube", "answer", b"answer", "convergence", b"convergence", "error", b"error", "evaluate", b"evaluate", "id", b"id", "rank_plays", b"rank_plays", "rollout", b"rollout"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_answer: _TypeAlias = _typing.Literal["evaluate", "rank_plays", "advise_cube", "error"]  # noqa: Y015
+    _WhichOneofReturnType_answer: _TypeAlias = _typing.Literal["evaluate", "rank_plays", "advise_cube", "rollout", "error"]  # noqa: Y015
     _WhichOneofArgType_answer: _TypeAlias = _typing.Literal["answer", b"answer"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_answer) -> _WhichOneofReturnType_answer | None: ...
 
 Global___AnalyzeBatchResponse: _TypeAlias = AnalyzeBatchResponse  # noqa: Y015
+
+@_typing.final
+class ConvergencePoint(_message.Message):
+    """How certain a rollout was at one moment."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TRIALS_FIELD_NUMBER: _builtins.int
+    STANDARD_ERROR_FIELD_NUMBER: _builtins.int
+    trials: _builtins.int
+    """Trials of each candidate."""
+    standard_error: _builtins.float
+    """The largest standard error of the equities of the candidates that were not given up."""
+    def __init__(
+        self,
+        *,
+        trials: _builtins.int = ...,
+        standard_error: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["standard_error", b"standard_error", "trials", b"trials"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConvergencePoint: _TypeAlias = ConvergencePoint  # noqa: Y015
 
 @_typing.final
 class QuestionError(_message.Message):

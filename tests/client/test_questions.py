@@ -21,16 +21,20 @@ def _questions() -> Iterator[engine_pb2.AnalyzeBatchRequest]:
         yield Question.rank_plays(f"{number} plays", "start", (3, 1), max_plays=1)
         yield Question.advise_cube(f"{number} cube", _CUBE)
         yield Question.rank_plays(f"{number} bad", "start", (7, 1))
+    yield Question.rollout("1 rollout", "start", dice=(3, 1), trials=36, seed=1, truncate_plies=3)
 
 
 def _check(answers: dict[str, engine_pb2.AnalyzeBatchResponse]) -> None:
-    assert len(answers) == 400
+    assert len(answers) == 401
     for name, answer in answers.items():
         kind = name.split()[1]
         if kind == "position":
             assert answer.evaluate.position_class == "contact"
         elif kind == "plays":
             assert answer.rank_plays.plays[0].play.notation == "8/5 6/5"
+        elif kind == "rollout":
+            assert answer.rollout.entries[0].play.notation == "8/5 6/5"
+            assert answer.convergence[-1].trials == answer.rollout.trials == 36
         elif kind == "cube":
             assert answer.advise_cube.action_text == "double/take"
         else:

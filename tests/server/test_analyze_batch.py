@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from bgserver.engine.evaluator import Engine
-from bgserver.v1 import common_pb2, engine_pb2, engine_pb2_grpc
+from bgserver.v1 import common_pb2, engine_pb2, engine_pb2_grpc, rollout_pb2
 from tests.server.bad_requests import CASES
 from tests.server.requests import START_XGID, failing, roll, start, xgid
 
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 _CUBE_XGID = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:00:0:0:0:0:10"
 _LOOKAHEAD_1 = common_pb2.Limit(level=common_pb2.LEVEL_LOOKAHEAD_1)
 _FOREVER = common_pb2.Limit(milliseconds=600_000)
-_ITEM_OF = {"Evaluate": "evaluate", "RankPlays": "rank_plays", "AdviseCube": "advise_cube"}
+_ITEM_OF = {
+    "Evaluate": "evaluate",
+    "RankPlays": "rank_plays",
+    "AdviseCube": "advise_cube",
+    "Rollout": "rollout",
+}
 
 
 def _item(name: str, **question: Any) -> engine_pb2.AnalyzeBatchRequest:
@@ -37,19 +42,36 @@ def _evaluation(
     return _item(name, evaluate=request)
 
 
+def _rollout(source: common_pb2.PositionSource, trials: int) -> rollout_pb2.RolloutRequest:
+    return rollout_pb2.RolloutRequest(
+        position=source,
+        kind=rollout_pb2.ROLLOUT_KIND_CUBE,
+        trials=trials,
+        truncate_plies=5,
+        seed=3,
+    )
+
+
 async def test_every_kind_is_answered_as_by_its_own_method(engine_stub: Stub) -> None:
     evaluation = engine_pb2.EvaluateRequest(position=start(), limit=_LOOKAHEAD_1)
     plays = engine_pb2.RankPlaysRequest(position=start(), dice=roll(3, 1), max_plays=3)
     cube = engine_pb2.AdviseCubeRequest(position=xgid(_CUBE_XGID))
+    rollout = _rollout(xgid(_CUBE_XGID), trials=100)
     items = [
         _item("a", evaluate=evaluation),
         _item("b", rank_plays=plays),
         _item("", advise_cube=cube),
+        _item("r", rollout=rollout),
     ]
     answers = {answer.id: answer async for answer in engine_stub.AnalyzeBatch(iter(items))}
     assert answers["a"].evaluate == await engine_stub.Evaluate(evaluation)
     assert answers["b"].rank_plays == await engine_stub.RankPlays(plays)
     assert answers[""].advise_cube == await engine_stub.AdviseCube(cube)
+    *_, rolled = [part async for part in engine_stub.Rollout(rollout)]
+    assert answers["r"].rollout == rolled
+    assert [point.trials for point in answers["r"].convergence] == [36, 72, 100]
+    last = max(entry.equity.standard_error for entry in rolled.entries)
+    assert answers["r"].convergence[-1].standard_error == last
 
 
 async def test_all_answers_come_whatever_their_order(engine_stub: Stub) -> None:
@@ -197,6 +219,29 @@ async def test_cancelling_frees_the_workers(engine_stub: Stub, server: BgServer)
     call.cancel()
     await asyncio.wait_for(server.pool.wait_idle(), 2.0)
     assert not asked.is_set()
+
+
+async def test_rollouts_of_a_batch_keep_to_the_limits(start_server: Starter) -> None:
+    async with (
+        start_server(max_rollout_trials=72) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        stub = engine_pb2_grpc.EngineServiceStub(channel)
+        items = [_item(str(n), rollout=_rollout(xgid(_CUBE_XGID), n)) for n in (72, 73)]
+        answers = {answer.id: answer for answer in await _all(stub.AnalyzeBatch(iter(items)))}
+    assert answers["72"].rollout.trials == 72
+    assert [fault.field for fault in answers["73"].error.faults] == ["trials"]
+
+
+async def test_cancelling_a_rollout_of_a_batch_frees_the_workers(
+    engine_stub: Stub, server: BgServer
+) -> None:
+    call = engine_stub.AnalyzeBatch(
+        iter([_evaluation("first"), _item("endless", rollout=_rollout(xgid(_CUBE_XGID), 10**7))])
+    )
+    assert (await anext(aiter(call))).id == "first"
+    call.cancel()
+    await asyncio.wait_for(server.pool.wait_idle(), 2.0)
 
 
 async def test_no_more_batches_than_allowed(start_server: Starter) -> None:

@@ -13,6 +13,7 @@ from bgserver_client import _requests, _rollouts
 from bgserver_client._batches import BatchLike, BatchRequests, require_batches, unpack
 from bgserver_client._game_methods_aio import AsyncGameMethods
 from bgserver_client._options import (
+    CHANNEL_OPTIONS,
     DEFAULT_ADDRESS,
     DEFAULT_TIMEOUT_S,
     RETRY_PAUSE_S,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from bgserver_client._requests import (
         DiceLike,
+        JudgeLike,
         LevelLike,
         PlayerLike,
         PositionLike,
@@ -78,9 +80,9 @@ class AsyncClient(AsyncGameMethods):
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
         if credentials is None:
-            self._channel = grpc.aio.insecure_channel(address)
+            self._channel = grpc.aio.insecure_channel(address, CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.aio.secure_channel(address, credentials)
+            self._channel = grpc.aio.secure_channel(address, credentials, CHANNEL_OPTIONS)
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
@@ -227,7 +229,7 @@ class AsyncClient(AsyncGameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.EvaluateResponse:
@@ -248,7 +250,7 @@ class AsyncClient(AsyncGameMethods):
         position: PositionLike,
         dice: DiceLike | None = None,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
         cubeless: bool = False,
@@ -283,7 +285,7 @@ class AsyncClient(AsyncGameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.AdviseCubeResponse:

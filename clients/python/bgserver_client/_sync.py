@@ -12,6 +12,7 @@ from bgserver_client import _requests, _rollouts
 from bgserver_client._batches import BatchLike, BatchRequests, require_batches, unpack
 from bgserver_client._game_methods import GameMethods
 from bgserver_client._options import (
+    CHANNEL_OPTIONS,
     DEFAULT_ADDRESS,
     DEFAULT_TIMEOUT_S,
     RETRY_PAUSE_S,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from bgserver_client._requests import (
         DiceLike,
+        JudgeLike,
         LevelLike,
         PlayerLike,
         PositionLike,
@@ -78,9 +80,9 @@ class Client(GameMethods):
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
         if credentials is None:
-            self._channel = grpc.insecure_channel(address)
+            self._channel = grpc.insecure_channel(address, CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.secure_channel(address, credentials)
+            self._channel = grpc.secure_channel(address, credentials, CHANNEL_OPTIONS)
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
@@ -224,7 +226,7 @@ class Client(GameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.EvaluateResponse:
@@ -245,7 +247,7 @@ class Client(GameMethods):
         position: PositionLike,
         dice: DiceLike | None = None,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
         cubeless: bool = False,
@@ -280,7 +282,7 @@ class Client(GameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.AdviseCubeResponse:

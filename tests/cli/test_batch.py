@@ -1,0 +1,263 @@
+"""`bgserver batch`: a file of questions, answered anywhere, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import positions
+from tests.cli.conftest import CommandLine
+from tests.dask_cluster import dask_cluster
+from tests.serving import BGSERVER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_PATIENCE_S = 120
+_BAD = "no position at all"
+
+
+def _questions(count: int) -> list[str]:
+    """Plays, evaluations and cube decisions of random positions; every twentieth is none."""
+    cases = positions.cases("backgammon", 3)
+    lines = []
+    for number in range(count):
+        case = next(cases)
+        while not any(n > 0 for n in case.board) or not any(n < 0 for n in case.board):
+            case = next(cases)
+        line: dict[str, Any] = {"id": f"q{number}", "position": list(case.board), "max_plays": 2}
+        if number % 3 == 0:
+            line["dice"] = [1 + number % 6, 1 + number % 5]
+        elif number % 3 == 1:
+            line["kind"] = "cube"
+        lines.append(_BAD if number % 20 == 19 else json.dumps(line))
+    return lines
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("batch") / "in.jsonl"
+    path.write_text("\n".join(_questions(200)) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(questions: Path) -> bytes:
+    """The answers, from one thread in one go."""
+    output = questions.with_name("expected.jsonl")
+    outcome = CommandLine([])("batch", str(questions), str(output), *_LEVEL, "--threads", "1")
+    assert outcome.code == 1  # some questions are none
+    return output.read_bytes()
+
+
+_LEVEL = ("--level", "lookahead_1")
+
+
+def test_every_question_is_answered_in_order(expected: bytes, questions: Path) -> None:
+    answers = [json.loads(line) for line in expected.splitlines()]
+    lines = questions.read_text().splitlines()
+    assert [answer["line"] for answer in answers] == list(range(1, len(lines) + 1))
+    for line, answer in zip(lines, answers, strict=True):
+        if line == _BAD:
+            assert answer["error"]["faults"][0]["reason"] == "NOT_A_POSITION"
+            continue
+        asked = json.loads(line)
+        assert answer["id"] == asked["id"]
+        kind = "rankPlays" if "dice" in asked else "adviseCube" if "kind" in asked else "evaluate"
+        assert set(answer) == {"line", "id", kind}
+
+
+def test_same_bytes_from_everyone(
+    bgserver: CommandLine, questions: Path, expected: bytes, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl"
+    outcome = bgserver("batch", str(questions), str(output), *_LEVEL)
+    assert outcome.code == 1
+    assert output.read_bytes() == expected
+    assert "line 20: position: expected an XGID" in outcome.err
+    assert "and 5 more" in outcome.err
+    assert "200 lines in" in outcome.out
+    assert "without an answer: INVALID_INPUT" in outcome.out
+
+
+@pytest.mark.parametrize("threads", ["2", "8"])
+def test_same_bytes_on_any_number_of_threads(
+    questions: Path, expected: bytes, tmp_path: Path, threads: str
+) -> None:
+    output = tmp_path / "out.jsonl"
+    CommandLine([])("batch", str(questions), str(output), *_LEVEL, "--threads", threads)
+    assert output.read_bytes() == expected
+
+
+def test_the_summary_as_json_counts_what_was_there_too(
+    bgserver: CommandLine, tmp_path: Path
+) -> None:
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    cube = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:00:0:0:0:0:10"
+    source.write_text(f'start\nstart\n{{"xgid": "{cube}", "kind": "cube"}}\n')
+    first = bgserver("batch", str(source), str(output), "--json").json
+    assert (first["lines"], first["new"], first["errors"]) == (3, 3, {})
+    assert first["equities"]["evaluate"]["count"] == 2
+    assert first["equities"]["evaluate"]["sd"] == 0
+    assert first["actions"] == {"double/take": 1}
+    with source.open("a") as file:
+        file.write('{"position": "start", "dice": "31"}\n')
+    second = bgserver("batch", str(source), str(output), "--json").json
+    assert (second["lines"], second["new"]) == (4, 1)
+    assert second["equities"]["cube"] == first["equities"]["cube"]
+    assert second["equities"]["plays"]["count"] == 1
+
+
+def test_what_cannot_be_done_is_refused_before_any_work(
+    bgserver: CommandLine, tmp_path: Path
+) -> None:
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text("start\n")
+    for arguments, text in (
+        ((str(source), str(tmp_path / "no" / "out.jsonl")), "there is no folder"),
+        ((str(tmp_path / "none.jsonl"), str(output)), "none.jsonl"),
+        ((str(source), str(source)), "another file"),
+        ((str(source), str(output), "--level", "static", "--time-ms", "5"), "level or a time"),
+        (
+            (str(source), str(output), "--plot", str(tmp_path / "no" / "a.png")),
+            "there is no folder",
+        ),
+    ):
+        outcome = bgserver("batch", *arguments)
+        assert outcome.code in {1, 2}
+        assert text in outcome.err
+        assert not output.exists()
+    assert bgserver("batch", str(source), str(output)).code == 0
+    outcome = bgserver("batch", str(source), str(output), *_LEVEL)
+    assert outcome.code == 2
+    assert "level was None and is 'lookahead_1'" in outcome.err
+    assert bgserver("batch", str(source), str(output), *_LEVEL, "--overwrite").code == 0
+
+
+@pytest.fixture
+def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts `bgserver batch` as processes that do not outlive the test."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*BGSERVER, "batch", *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def _wait_for_lines(output: Path, count: int, process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + _PATIENCE_S
+    while not output.exists() or output.read_bytes().count(b"\n") < count:
+        assert process.poll() in {None, 0, 1}
+        if process.poll() is not None:
+            return
+        assert time.monotonic() < end
+        threading.Event().wait(0.002)
+
+
+def test_killed_again_and_again_it_loses_and_repeats_nothing(
+    started: Callable[..., subprocess.Popen[str]], questions: Path, expected: bytes, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl"
+    chance = random.Random(5)
+    for _ in range(3):
+        process = started(str(questions), str(output), *_LEVEL)
+        there = output.read_bytes().count(b"\n") if output.exists() else 0
+        _wait_for_lines(output, there + chance.randrange(1, 30), process)
+        process.kill()
+        process.wait()
+        assert expected.startswith(output.read_bytes())
+    # The system wrote half a line, as it may when the machine itself goes down.
+    output.write_bytes(output.read_bytes()[:-7])
+    last = started(str(questions), str(output), *_LEVEL)
+    last.communicate(timeout=_PATIENCE_S)
+    assert last.returncode == 1
+    assert output.read_bytes() == expected
+
+
+def test_ctrl_c_says_that_it_goes_on(
+    started: Callable[..., subprocess.Popen[str]], questions: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl"
+    process = started(str(questions), str(output), "--level", "lookahead_2")
+    _wait_for_lines(output, 2, process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=_PATIENCE_S)
+    assert process.returncode == 130
+    assert "the same command goes on" in errors
+
+
+def test_a_cluster_gives_the_same_bytes_and_its_end_can_be_survived(
+    started: Callable[..., subprocess.Popen[str]], questions: Path, expected: bytes, tmp_path: Path
+) -> None:
+    output, other = tmp_path / "out.jsonl", tmp_path / "other.jsonl"
+    with dask_cluster(2) as processes:
+        cluster = ("--cluster", processes.address)
+        outcome = CommandLine([])("batch", str(questions), str(output), *_LEVEL, *cluster)
+        assert outcome.code == 1
+        assert output.read_bytes() == expected
+        # Deep enough to be in work when the scheduler goes.
+        deep = ("--level", "lookahead_2")
+        second = started(str(questions), str(other), *deep, *cluster)
+        _wait_for_lines(other, 1, second)
+        processes.scheduler.kill()
+        _, errors = second.communicate(timeout=_PATIENCE_S)
+    assert second.returncode == 3
+    assert "the connection to the Dask scheduler at" in errors
+    assert "Traceback" not in errors
+    answered = other.read_bytes()
+    here = CommandLine([])("batch", str(questions), str(other), *deep)
+    assert here.code == 1
+    assert other.read_bytes().startswith(answered)
+    assert other.read_bytes().count(b"\n") == 200
+
+
+def test_a_cluster_and_a_server_are_not_both_asked(tmp_path: Path) -> None:
+    arguments = ("in", "out", "--cluster", "tcp://127.0.0.1:9", "--address", "127.0.0.1:9")
+    outcome = CommandLine([])("batch", *arguments)
+    assert outcome.code == 2
+    assert "got both" in outcome.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_rollouts_and_the_picture(bgserver: CommandLine, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    source, picture = tmp_path / "in.jsonl", tmp_path / "equities.png"
+    cube = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:00:0:0:0:0:10"
+    questions = ("start", '{"position": "start", "dice": "31"}', cube)
+    source.write_text("\n".join(questions) + f'\n{{"xgid": "{cube}", "kind": "cube"}}\n')
+    output = tmp_path / "out.jsonl"
+    settings = ("--rollout", "--trials", "72", "--truncate", "5", "--max", "2")
+    outcome = bgserver(
+        "batch", str(source), str(output), *settings, "--plot", str(picture), "--json"
+    )
+    assert outcome.code == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert outcome.json["equities"]["rollout"]["count"] == 4
+    assert outcome.json["standardErrors"]["max"] > 0
+    (action,) = outcome.json["actions"]
+    assert action.startswith("double/")
+    again = tmp_path / "again.jsonl"
+    assert CommandLine([])("batch", str(source), str(again), *settings).code == 0
+    assert again.read_bytes() == output.read_bytes()
+    plays = json.loads(output.read_bytes().splitlines()[1])
+    assert len(plays["rollout"]["entries"]) == 2
+    assert [point["trials"] for point in plays["convergence"]] == [36, 72]
