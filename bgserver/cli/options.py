@@ -153,9 +153,9 @@ def limit_message(level: LevelName | str | None, time_ms: int | None) -> common_
         InvalidInputError: Both are given, the time is none that a request can hold, or there is no
             such level.
     """
-    if time_ms is None and isinstance(level, str):
-        return _named_limit(level)
     if time_ms is None:
+        if isinstance(level, str):
+            return _named_limit(level)
         return None if level is None else common_pb2.Limit(level=level_value(level))
     if level is not None:
         message = "expected a level or a time, got both"
