@@ -13,6 +13,7 @@ from bgserver_client import _requests, _rollouts
 from bgserver_client._batches import BatchLike, BatchRequests, require_batches, unpack
 from bgserver_client._game_methods_aio import AsyncGameMethods
 from bgserver_client._options import (
+    CHANNEL_OPTIONS,
     DEFAULT_ADDRESS,
     DEFAULT_TIMEOUT_S,
     RETRY_PAUSE_S,
@@ -78,9 +79,9 @@ class AsyncClient(AsyncGameMethods):
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
         if credentials is None:
-            self._channel = grpc.aio.insecure_channel(address)
+            self._channel = grpc.aio.insecure_channel(address, CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.aio.secure_channel(address, credentials)
+            self._channel = grpc.aio.secure_channel(address, credentials, CHANNEL_OPTIONS)
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
