@@ -29,7 +29,7 @@ class ServerConfig(BaseSettings):
     """Worker threads that compute."""
     max_message_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
     """Largest request that is accepted."""
-    max_concurrent_streams: int = Field(default=1000, ge=1)
+    max_concurrent_streams: int = Field(default=12_000, ge=1)
     """Most calls of one connection at once."""
     max_pending_requests: int = Field(default=1000, ge=1)
     """Most calls in work and waiting, over all connections."""

@@ -19,8 +19,10 @@ from bgserver.games.bot import bot_action
 from bgserver.games.errors import StorageError, VersionMismatchError
 from bgserver.games.events import By
 from bgserver.games.storage_records import OccupantKind, Status
+from bgserver.server.convert_game_event import event_message
 from bgserver.server.game_moves import act, append_of, player_in, settled
 from bgserver.server.pool import Priority, one_chunk
+from bgserver.v1 import game_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -63,6 +65,7 @@ class LiveTable:
         self._due = due
         self._due_task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._written: dict[int, tuple[game_pb2.GameEvent, bytes]] = {}
         self._tail: deque[EventRow] = deque(loaded.events[-_TAIL:], _TAIL)
         self._snapshot_version = loaded.snapshot[0] if loaded.snapshot is not None else 0
         self._is_lost = False
@@ -193,6 +196,18 @@ class LiveTable:
         if not self._tail or self._tail[0].number > after + 1:
             return None
         return [row for row in self._tail if row.number > after]
+
+    def written(self, row: EventRow) -> tuple[game_pb2.GameEvent, bytes]:
+        """An event for the API, and the serialised `WatchResponse` with it; all share them."""
+        found = self._written.get(row.number)
+        if found is None:
+            message = event_message(row)
+            found = message, game_pb2.WatchResponse(event=message).SerializeToString()
+            if self._tail and row.number >= self._tail[0].number:
+                if len(self._written) >= _TAIL:
+                    self._written.clear()
+                self._written[row.number] = found
+        return found
 
     # --- what happens by itself ---
 

@@ -144,6 +144,7 @@ def test_senseless_steps_are_named_all_at_once() -> None:
         (act.MakeStep(26, -1), ["step.source", "step.target"]),
         (act.MakeStep(5, 5), ["step.target"]),
         (act.PlayTurn(((0, 3), (3, 25))), ["play.steps[0].source", "play.steps[1].target"]),
+        (act.PlayTurn(((13, 12),) * 5), ["play.steps"]),
     ):
         with pytest.raises(InvalidInputError) as caught:
             decide(desk.state, FIRST, action, desk.dice, 0.0)
