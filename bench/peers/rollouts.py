@@ -34,6 +34,8 @@ set automatic game off
 set automatic roll off
 set automatic move off
 set automatic doubles 0
+set jacoby off
+set beavers 0
 set output matchpc off
 set output mwc off
 set output rawboard off
