@@ -46,6 +46,8 @@ class ServerConfig(BaseSettings):
     `bgserver serve` has a file in the user's data folder as its default.)"""
     max_games: int = Field(default=100_000, ge=1)
     """Most games that are not over."""
+    max_engine_games: int = Field(default=16, ge=1)
+    """Most games at once that are played by engine players only."""
     max_games_in_memory: int = Field(default=1_000, ge=1)
     """Most games that are kept in memory while nobody uses them."""
     max_watchers: int = Field(default=10_000, ge=1)

@@ -174,16 +174,17 @@ class GameServicer:
             message = "a seat is still open: the game has not begun"
             raise WrongMomentError(reason="GAME_WAITING", message=message)
         name = f"{int(seat)}:{request.action_id}" if request.action_id else None
-        if name is None or not await self._was_done(table, expected, name):
-            try:
-                await table.act(seat, action, expected, name)
-            except InvalidInputError as error:
-                raise type(error)(map(_named_as_sent, error.faults)) from None
-        rows = await self._events(table, expected)
-        return game_pb2.ActResponse(
-            view=await self._view(table, seat, context),
-            events=[table.written(row)[0] for row in rows],
-        )
+        with table.pinned():
+            if name is None or not await self._was_done(table, expected, name):
+                try:
+                    await table.act(seat, action, expected, name)
+                except InvalidInputError as error:
+                    raise type(error)(map(_named_as_sent, error.faults)) from None
+            rows = await self._events(table, expected)
+            return game_pb2.ActResponse(
+                view=await self._view(table, seat, context),
+                events=[table.written(row)[0] for row in rows],
+            )
 
     async def _was_done(self, table: LiveTable, expected: int, name: str) -> bool:
         """Whether an action was done already, at the version that the caller had seen."""
@@ -242,11 +243,8 @@ class GameServicer:
                 continue
             if table.is_over:
                 return
-            table.pins += 1
-            try:
+            with table.pinned():
                 await table.wait_for_change(last)
-            finally:
-                table.pins -= 1
             if table.version == last and request.include_views:
                 has_view = False  # somebody has joined: no event, but another view
 

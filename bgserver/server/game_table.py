@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,7 +26,7 @@ from bgserver.server.pool import Priority, one_chunk
 from bgserver.v1 import game_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
 
     from bgserver.engine.position import Seat
     from bgserver.games.actions import Action
@@ -59,7 +60,7 @@ class LiveTable:
         self.state = state
         """Where the table stands; None while it waits for players."""
         self.pins = 0
-        """How many watchers hold it in memory."""
+        """How many calls hold it in memory."""
         self.lock = asyncio.Lock()
         """Held by whoever changes the game."""
         self._due = due
@@ -70,6 +71,15 @@ class LiveTable:
         self._snapshot_version = loaded.snapshot[0] if loaded.snapshot is not None else 0
         self._is_lost = False
 
+    @contextmanager
+    def pinned(self) -> Iterator[None]:
+        """Keep it in memory: what is asked of it meanwhile is asked of the game as it is."""
+        self.pins += 1
+        try:
+            yield
+        finally:
+            self.pins -= 1
+
     @property
     def version(self) -> int:
         """Number of the last event."""
@@ -79,6 +89,11 @@ class LiveTable:
     def is_over(self) -> bool:
         """Whether no event will follow."""
         return self.row.status is Status.OVER
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is going to happen by itself."""
+        return self._due is not None
 
     @property
     def is_busy(self) -> bool:
@@ -241,6 +256,7 @@ class LiveTable:
             again_at = self._host.clock.now() + _RETRY_S
         finally:
             self._due_task = None
+            self._host.note_engine_game(self, is_running=self.is_running)
             self._host.set_timer(self.row.id, again_at)
 
     async def _bot_acts(self, due: Due) -> None:

@@ -1073,6 +1073,9 @@ class Limits(_message.Message):
     MAX_ROLLOUTS_PER_CLIENT_FIELD_NUMBER: _builtins.int
     MAX_ROLLOUT_TRIALS_FIELD_NUMBER: _builtins.int
     MAX_ROLLOUT_PLAYS_FIELD_NUMBER: _builtins.int
+    MAX_GAMES_FIELD_NUMBER: _builtins.int
+    MAX_ENGINE_GAMES_FIELD_NUMBER: _builtins.int
+    MAX_WATCHERS_FIELD_NUMBER: _builtins.int
     max_message_bytes: _builtins.int
     """Largest message that is accepted, in bytes."""
     max_pending_requests: _builtins.int
@@ -1093,6 +1096,12 @@ class Limits(_message.Message):
     """Most trials of one candidate of a rollout."""
     max_rollout_plays: _builtins.int
     """Most plays of one rollout."""
+    max_games: _builtins.int
+    """Most games of GameService that are not over."""
+    max_engine_games: _builtins.int
+    """Most games of GameService at once that are played by engine players only."""
+    max_watchers: _builtins.int
+    """Most Watch streams at once."""
     def __init__(
         self,
         *,
@@ -1106,10 +1115,13 @@ class Limits(_message.Message):
         max_rollouts_per_client: _builtins.int = ...,
         max_rollout_trials: _builtins.int = ...,
         max_rollout_plays: _builtins.int = ...,
+        max_games: _builtins.int = ...,
+        max_engine_games: _builtins.int = ...,
+        max_watchers: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_engine_games", b"max_engine_games", "max_games", b"max_games", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations", "max_watchers", b"max_watchers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
