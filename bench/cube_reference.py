@@ -28,6 +28,7 @@ from bgserver.engine.cube import advise_cube
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Cube, CubeOwner, GameState, MatchScore, Position
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS, RolloutLevel, find_rollout_level
 from bgserver.engine.work import run
 
 if TYPE_CHECKING:
@@ -136,12 +137,13 @@ def main() -> None:
     parser.add_argument(
         "--levels", type=_levels, default=[Level.STATIC], help="with commas between them"
     )
+    parser.add_argument("--every", type=int, default=1, help="take every n-th decision only")
     parser.add_argument("--formula", action="store_true", help="the static formula as well")
     parser.add_argument("--groups", action="store_true", help="losses group by group")
     parser.add_argument("--worst", type=int, default=0, help="print the worst decisions")
     options = parser.parse_args()
     engine = Engine.load()
-    reference = decisions()
+    reference = decisions()[:: options.every]
     print(f"{len(reference)} decisions; mean loss in mEq a decision")
     print(f"{'':>24} {'money':^15} {'match':^15} {'all':^15}")
     print(f"{'':>24} {' '.join(['double', '   take'] * 3)}")
@@ -153,7 +155,8 @@ def main() -> None:
         ours = [
             (entry, _values(answer[0])) for entry, answer in zip(reference, answers, strict=True)
         ]
-        report(f"bgserver {level.value}", ours)
+        name = level.name if isinstance(level, RolloutLevel) else level.value
+        report(f"bgserver {name}", ours)
         if options.formula:
             by_formula = [
                 (entry, _values(advise_cube(found.probabilities, entry.state, met=engine.met)))
@@ -178,13 +181,13 @@ def main() -> None:
         print(f"    {entry.state.position.points} {entry.state.cube} {entry.state.match}")
 
 
-def _levels(text: str) -> list[Level]:
+def _levels(text: str) -> list[Level | RolloutLevel]:
     names = text.split(",")
-    known = [level.value for level in Engine.levels]
+    known = [level.value for level in Engine.levels] + [level.name for level in ROLLOUT_LEVELS]
     if not set(names) <= set(known):
         message = f"expected some of {', '.join(known)}"
         raise argparse.ArgumentTypeError(message)
-    return [Level(name) for name in names]
+    return [find_rollout_level(name) or Level(name) for name in names]
 
 
 def _group(state: GameState, position_class: str) -> list[str]:

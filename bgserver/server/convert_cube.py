@@ -54,6 +54,7 @@ def advice_message(advice: CubeAdvice, evaluation: Evaluation) -> engine_pb2.Adv
         own_take_point=window.own_take_point,
         gammon_rate=gammons.own_rate,
         opponent_gammon_rate=gammons.opponent_rate,
+        preset=evaluation.preset or "",
         beaver_answer=_NO_BEAVER if answer is None else _BEAVER_ANSWER.to_api(answer),
     )
 
