@@ -33,25 +33,39 @@ class LocalCluster:
         self.workers.append(worker)
         return worker
 
+    def restart(self, workers: int) -> None:
+        """Kill everything and start it anew at the same address."""
+        self.end()
+        port = self.address.rpartition(":")[2]
+        self.scheduler = _scheduler(port)
+        for _ in range(workers):
+            self.add_worker()
+
+    def end(self) -> None:
+        """Kill everything."""
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait(_STOP_S)
+        self.workers.clear()
+
 
 @contextmanager
 def dask_cluster(workers: int) -> Iterator[LocalCluster]:
     """A running scheduler, and workers that are on their way."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    arguments = ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-    cluster = LocalCluster(address, _dask(arguments, {}))
+    cluster = LocalCluster(f"tcp://127.0.0.1:{port}", _scheduler(str(port)))
     try:
         for _ in range(workers):
             cluster.add_worker()
         yield cluster
     finally:
-        processes = [*cluster.workers, cluster.scheduler]
-        for process in processes:
-            process.kill()
-        for process in processes:
-            process.wait(_STOP_S)
+        cluster.end()
+
+
+def _scheduler(port: str) -> subprocess.Popen[bytes]:
+    arguments = ["scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+    return _dask(arguments, {})
 
 
 def _dask(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     Line: TypeAlias = tuple[int, bytes]
 
-__all__ = ["Workers", "here", "on_cluster", "on_server"]
+__all__ = ["Workers", "chunks_of", "here", "on_cluster", "on_server"]
 
-_MOST_LINES = 256
+_MOST_LINES = 1024
 _IN_FLIGHT = 256
 _TOGETHER = 32  # answers of a server that are written at once
 
@@ -106,12 +106,14 @@ def _through(
     from bgserver.engine.chunks import results_in_order  # noqa: PLC0415
 
     def answers(lines: Iterable[Line], settings: LineSettings) -> Generator[Written, None, None]:
-        return results_in_order(executor, _chunks(lines, settings, executor.grain_s))
+        return results_in_order(executor, chunks_of(lines, settings, executor.grain_s))
 
     return answers
 
 
-def _chunks(lines: Iterable[Line], settings: LineSettings, grain_s: float) -> Iterator[LinesChunk]:
+def chunks_of(
+    lines: Iterable[Line], settings: LineSettings, grain_s: float
+) -> Iterator[LinesChunk]:
     """The lines in parts that take about `grain_s` each."""
     part: list[Line] = []
     seconds = 0.0

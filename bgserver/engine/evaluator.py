@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
 from bgserver.engine.cube import CubeUtilities, advise_cube
 from bgserver.engine.cube_plan import plan_cube, utility_of_turn
-from bgserver.engine.cube_rules import cube_state, require_possible
+from bgserver.engine.cube_rules import cube_state, raccoon_side, require_possible
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit, deepen_in_time
@@ -30,6 +30,12 @@ from bgserver.engine.plays import board_array, legal_plays, step_graph, variant_
 from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.ranking import EQUITY_WEIGHTS, Ranking
 from bgserver.engine.rollout import RolloutChunk
+from bgserver.engine.rollout_judge import (
+    evaluate_by_rollout,
+    rank_by_rollout,
+    weigh_cube_by_rollout,
+)
+from bgserver.engine.rollout_level import RolloutLevel
 from bgserver.engine.rollout_spec import RolloutOptions, position_rollout
 from bgserver.engine.weights import Weights, load_weights
 from bgserver.engine.work import run
@@ -81,6 +87,8 @@ class Evaluation:
     """The level of the figures."""
     position_class: str
     """What judged: a network (`contact`, `race`, `crashed`, `opening`), `bearoff` or `finished`."""
+    preset: str | None = None
+    """The rollout level of the figures (`level` is then the level before it); else None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +292,8 @@ class Engine:
             InvalidInputError: The limit is a level that is not one of `levels`.
             WrongMomentError: See `bgserver.engine.moments`.
         """
+        if isinstance(limit, RolloutLevel):
+            return (yield from evaluate_by_rollout(self, state, limit))
         judgement = yield from self._judge(state, limit)
         return self._evaluation(state, judgement)
 
@@ -348,6 +358,12 @@ class Engine:
             InvalidInputError: The limit is a level that is not one of `levels`.
             WrongMomentError: See `bgserver.engine.moments`.
         """
+        if isinstance(limit, RolloutLevel):
+            return (
+                yield from rank_by_rollout(
+                    self, state, dice, limit, cubeless=cubeless, first_turn=first_turn
+                )
+            )
         depth = self._depth(limit)
         require_possible(state)
         require_roll_to_play(state)
@@ -367,8 +383,16 @@ class Engine:
                 yield from ranking.look(step)
         return ranking.plays()
 
-    def advise_cube(self, state: GameState, limit: Limit) -> Work[tuple[CubeAdvice, Evaluation]]:
+    def advise_cube(
+        self, state: GameState, limit: Limit, *, raccoon_owner: RaccoonOwner | None = None
+    ) -> Work[tuple[CubeAdvice, Evaluation]]:
         """Advise on the cube before the roll.
+
+        Args:
+            state: The state before the roll.
+            limit: How deep to look.
+            raccoon_owner: Money play with beavers: who owns the cube after a raccoon, if a beaver
+                may be answered by one.
 
         Raises:
             InvalidInputError: The limit, the cube or the score is impossible, or the game is Long
@@ -378,10 +402,25 @@ class Engine:
         if state.position.variant is Variant.LONG_NARDY:
             message = "long nardy is played without a cube"
             raise InvalidInputError([Fault("position.variant", "NO_CUBE_IN_LONG_NARDY", message)])
-        judgement = yield from self._judge(state, limit)
-        evaluation = self._evaluation(state, judgement)
-        utilities = self.exact_cube(state) or judgement.utilities
-        advice = advise_cube(evaluation.probabilities, state, met=self.met, utilities=utilities)
+        if isinstance(limit, RolloutLevel) and self.exact_cube(state) is None:
+            utilities, evaluation = yield from weigh_cube_by_rollout(self, state, limit)
+            if utilities is not None:
+                chances = np.array(evaluation.probabilities)
+                equity, mwc = self._cubeful(chances, state, utilities)
+                evaluation = replace(evaluation, cubeful_equity=equity, match_winning_chances=mwc)
+        else:
+            level = limit.first if isinstance(limit, RolloutLevel) else limit
+            judgement = yield from self._judge(state, level, raccoon_owner)
+            evaluation = self._evaluation(state, judgement)
+            utilities = self.exact_cube(state, raccoon_owner) or judgement.utilities
+        advice = advise_cube(
+            evaluation.probabilities,
+            state,
+            met=self.met,
+            raccoons=raccoon_owner is not None,
+            raccoon_owner=raccoon_owner,
+            utilities=utilities,
+        )
         return advice, evaluation
 
     def cube_utilities(self, state: GameState, level: Level) -> Work[CubeUtilities]:
@@ -439,9 +478,10 @@ class Engine:
         """Rolls that may be looked ahead at most."""
         if isinstance(limit, TimeLimit):
             return max(DEPTHS.values())
-        if limit not in self.levels:
+        if isinstance(limit, RolloutLevel) or limit not in self.levels:
+            name = limit.full_name if isinstance(limit, RolloutLevel) else limit.value
             message = f"expected one of {', '.join(entry.value for entry in self.levels)}"
-            fault = Fault("level", "UNSUPPORTED_LEVEL", f"{message}, got {limit.value}")
+            fault = Fault("level", "UNSUPPORTED_LEVEL", f"{message}, got {name}")
             raise InvalidInputError([fault])
         return DEPTHS[limit]
 
@@ -470,18 +510,31 @@ class Engine:
         equity = float(cube_kernels.normalised(utility, cube, table))
         return equity, None if state.match is None else 0.5 * (utility + 1.0)
 
-    def exact_cube(self, state: GameState) -> CubeUtilities | None:
-        """Exact values of the cube actions in a short bear-off for money; None elsewhere."""
+    def exact_cube(
+        self, state: GameState, raccoon_owner: RaccoonOwner | None = None
+    ) -> CubeUtilities | None:
+        """Exact values of the cube actions in a short bear-off for money; None elsewhere.
+
+        Args:
+            state: The state before the roll.
+            raccoon_owner: Who owns the cube after a raccoon, if there may be one.
+        """
         if state.position.variant is Variant.LONG_NARDY:
             return None
         tables, cube = self._bearoff.tables, cube_state(state)
         roller, opponent = exact_pair(board_array(state.position), cube, tables)
         if roller < 0:
             return None
+        raccoon = None
+        if raccoon_owner is not None:
+            side = raccoon_side(raccoon_owner)
+            raccooned = cube._replace(value=8 * cube.value, owner=side)
+            raccoon = exact_no_double(roller, opponent, raccooned, tables)
         return CubeUtilities(
             no_double=exact_no_double(roller, opponent, cube, tables),
             double_take=exact_double_take(roller, opponent, 2 * cube.value, tables),
             double_beaver=exact_double_take(roller, opponent, 4 * cube.value, tables),
+            raccoon=raccoon,
         )
 
     def match_table(self, state: GameState) -> MatchTable:

@@ -148,7 +148,9 @@ def verify(events: Iterable[Event]) -> list[str]:
     game = 0
     for event in events:
         if isinstance(event, ev.DiceCommitted):
-            promises[event.game] = event.commitment
+            if event.game != game + 1 or event.game in promises:
+                faults.append(f"game {event.game}: a promise at the wrong time")
+            promises.setdefault(event.game, event.commitment)
         elif isinstance(event, ev.GameStarted):
             game, rolls = event.game, []
             if game not in promises:

@@ -66,6 +66,9 @@ __all__ = [
 ]
 
 
+_MAX_STEPS = 4
+
+
 @dataclass(frozen=True, slots=True)
 class StepOption:
     """A step, of one die or of several in one tap, that is possible now."""
@@ -162,6 +165,9 @@ def _action_faults(state: TableState, action: Action) -> list[Fault]:
     if isinstance(action, act.MakeStep):
         return _pair_faults(action.source, action.target, "step")
     if isinstance(action, act.PlayTurn):
+        if len(action.steps) > _MAX_STEPS:
+            message = f"a turn has at most {_MAX_STEPS} steps, got {len(action.steps)}"
+            return [Fault("play.steps", "TOO_MANY", message)]
         return [
             fault
             for index, (source, target) in enumerate(action.steps)

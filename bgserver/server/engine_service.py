@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bgserver import __version__
 from bgserver.engine.bots import choose_cube_action, choose_play
 from bgserver.engine.levels import Level
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS
 from bgserver.engine.work import run
 from bgserver.server.analysis_stream import analyze
 from bgserver.server.convert_engine import (
@@ -26,7 +27,13 @@ from bgserver.server.convert_player import (
 )
 from bgserver.server.convert_state import read_dice, refuse
 from bgserver.server.pool import Priority, discard
-from bgserver.server.questions import cube_advice, evaluation, judging_levels, ranking
+from bgserver.server.questions import (
+    cube_advice,
+    cube_scores,
+    evaluation,
+    judging_levels,
+    ranking,
+)
 from bgserver.server.rollout_service import RolloutMethods
 from bgserver.v1 import engine_pb2
 
@@ -79,7 +86,16 @@ class EngineServicer(RolloutMethods):
     ) -> engine_pb2.AdviseCubeResponse:
         """Advise on the cube."""
         work, limit = cube_advice(self._runtime.engine, request)
+        if request.market_losers:
+            return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
         return await self._answer(work, limit, context)
+
+    async def advise_cube_by_score(
+        self, request: engine_pb2.AdviseCubeByScoreRequest, context: CallContext
+    ) -> engine_pb2.AdviseCubeByScoreResponse:
+        """Advise on the cube at every score."""
+        work, _ = cube_scores(self._runtime.engine, request)
+        return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
 
     async def choose_play(
         self, request: engine_pb2.ChoosePlayRequest, context: CallContext
@@ -204,9 +220,13 @@ class EngineServicer(RolloutMethods):
                 max_rollout_trials=config.max_rollout_trials,
                 max_rollout_plays=config.max_rollout_plays,
                 max_batches=config.max_batches,
+                max_games=config.max_games,
+                max_engine_games=config.max_engine_games,
+                max_watchers=config.max_watchers,
             ),
             threads=config.threads,
             match_equity_table=engine.met.name,
+            rollout_levels=[level.full_name for level in ROLLOUT_LEVELS],
             digest=self._runtime.identity.digest,
         )
 

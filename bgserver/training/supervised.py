@@ -54,7 +54,7 @@ class FitPlan:
     """Labels in a step; a multiple of 8."""
     equity_weight: float = 1.0
     """Weight of the squared error of equities."""
-    sibling_weight: float = 4.0
+    sibling_weight: float = 20.0
     """Weight of the squared error of differences between siblings."""
     held_out: int = 160_000
     """Labels that are only measured, at most a tenth of all."""

@@ -83,6 +83,8 @@ def test_help_names_every_command() -> None:
         "info",
         "simulate",
         "call",
+        "play",
+        "games",
     ]:
         assert f" {command} " in result.stdout
 

@@ -394,3 +394,21 @@ def test_bots_are_ready_for_the_next_game_but_two_bots_do_not_go_on_for_ever() -
     alone.do(SECOND, act.AcceptResignation(), by=By.BOT)
     assert alone.due is None
     assert alone.state.ready == (False, False)
+
+
+def test_6_10_expiry_before_the_roll_rolls_and_plays() -> None:
+    desk = Desk("money", limits=(30,))
+    desk.to_roll()
+    desk.change(clock_from=desk.now)
+    desk.dice = GivenDice([(6, 1)])
+    found = names(desk.pass_time(30))
+    assert found[:4] == ["timed_out", "dice_rolled", "step_made", "step_made"]
+    assert found[4:6] == ["play_confirmed", "turn_started"]
+
+
+def test_6_10_expiry_of_a_player_who_cannot_move() -> None:
+    desk = Desk("money", limits=(30,))
+    desk.to_roll(_CLOSED)
+    desk.change(clock_from=desk.now)
+    found = names(desk.pass_time(30))
+    assert found == ["timed_out", "dice_rolled", "turn_forfeited", "turn_started"]

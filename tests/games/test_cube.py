@@ -204,3 +204,16 @@ def test_4_14_holland_begins_after_the_crawford_game() -> None:
     desk = Desk("tournament", match_length=5, holland=True)
     desk.to_roll(turns=(0, 0), score=(0, 3), crawford_done=False)
     assert desk.reasons(FIRST, ActionKind.DOUBLE) == ()
+
+
+def test_4_14_a_double_that_ends_the_opponents_turn_counts_that_turn() -> None:
+    desk = Desk(
+        "tournament", [(6, 1)], match_length=5, holland=True, holland_scope=HollandScope.BOTH
+    )
+    desk.change(score=(4, 4), crawford_done=True, turns=(1, 2))
+    desk.step(13, 7)
+    assert "HOLLAND_WAIT" in desk.reasons(SECOND, ActionKind.DOUBLE)
+    desk.step(8, 7)
+    assert desk.reasons(SECOND, ActionKind.DOUBLE) == ()
+    desk.do(SECOND, act.Double())
+    assert desk.state.turns == (2, 2)

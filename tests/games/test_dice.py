@@ -130,6 +130,15 @@ def test_a_missing_promise_or_seed_is_noticed() -> None:
     assert len(verify(_two_games(SeededDice(1)).log)) == 3, "no promise in any game"
 
 
+def test_a_promise_cannot_be_exchanged() -> None:
+    log = _two_games(FairDice(_MASTER)).log
+    other = FairDice(_MASTER[::-1])
+    late = ev.DiceCommitted(0.0, 1, other.commitment(1))
+    for at in (1, 2, 6):
+        changed = [*log[:at], late, *log[at:]]
+        assert "game 1: a promise at the wrong time" in verify(changed)
+
+
 def test_a_short_secret_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 16"):
         FairDice(b"short")

@@ -239,12 +239,8 @@ class RandomTable:
 def _check(before: TableState, event: ev.Event, state: TableState) -> None:
     """Invariants after every event."""
     assert state.version == before.version + 1
-    board = seat_view(state, state.turn).position
-    other = seat_view(state, state.turn.other)
-    assert not naive.faults(board.points, state.setup.rules.variant.value)
-    assert other.position.turned() == board
-    assert other.pips == board.pips()[::-1]
-    assert min(other.off) >= 0
+    if state.position is not before.position:
+        _check_board(state)
     cap = state.setup.rules.cube_cap
     assert state.cube_value & (state.cube_value - 1) == 0
     assert state.cube_value <= (cap or 1)
@@ -260,6 +256,15 @@ def _check(before: TableState, event: ev.Event, state: TableState) -> None:
     if not state.setup.is_match or state.stage is not Stage.SESSION_OVER:
         limit = state.setup.match_length or 10**9
         assert max(score_before(state)) < limit
+
+
+def _check_board(state: TableState) -> None:
+    board = seat_view(state, state.turn).position
+    other = seat_view(state, state.turn.other)
+    assert not naive.faults(board.points, state.setup.rules.variant.value)
+    assert other.position.turned() == board
+    assert other.pips == board.pips()[::-1]
+    assert min(other.off) >= 0
 
 
 def _check_play(before: TableState, forfeited: bool) -> None:

@@ -144,6 +144,7 @@ def test_senseless_steps_are_named_all_at_once() -> None:
         (act.MakeStep(26, -1), ["step.source", "step.target"]),
         (act.MakeStep(5, 5), ["step.target"]),
         (act.PlayTurn(((0, 3), (3, 25))), ["play.steps[0].source", "play.steps[1].target"]),
+        (act.PlayTurn(((13, 12),) * 5), ["play.steps"]),
     ):
         with pytest.raises(InvalidInputError) as caught:
             decide(desk.state, FIRST, action, desk.dice, 0.0)
@@ -371,3 +372,24 @@ def test_a_whole_turn_in_one_action() -> None:
     desk.turn(act.PlayTurn(((8, 7),)))
     assert desk.state.turn is SECOND
     desk.check()
+
+
+def test_a_die_that_a_bear_off_has_used_is_gone() -> None:
+    # 3/off with the 6 leaves the 3: only 2/off; with the 3 it leaves the 6.
+    desk = _moving(board({3: 1, 2: 2}, {24: 2}), (6, 2))
+    desk.step(3, 0)
+    assert desk.refuses(FIRST, act.MakeStep(2, 1)) == "NO_SUCH_DIE"
+    desk.step(2, 0)
+    desk.turn(act.Confirm())
+    assert desk.state.turn is SECOND
+
+
+def test_confirming_a_turn_without_a_legal_play_forfeits_it() -> None:
+    desk = Desk("classic")
+    desk.to_roll(board({25: 1, 6: 5}, {19: 2, 20: 2, 21: 2, 22: 2, 23: 2, 24: 2}))
+    for action in (act.Confirm(), act.PlayTurn(())):
+        desk.to_roll(desk.state.position.points)
+        desk.book(decide(desk.state, FIRST, act.Roll(), desk.dice, desk.now))
+        before = desk.state
+        events = decide(before, FIRST, action, desk.dice, desk.now)
+        assert names(events) == ["turn_forfeited", "turn_started"]

@@ -13,6 +13,7 @@ from bgserver_client import _requests, _rollouts
 from bgserver_client._batches import BatchLike, BatchRequests, require_batches, unpack
 from bgserver_client._game_methods_aio import AsyncGameMethods
 from bgserver_client._options import (
+    CHANNEL_OPTIONS,
     DEFAULT_ADDRESS,
     DEFAULT_TIMEOUT_S,
     RETRY_PAUSE_S,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from bgserver_client._requests import (
         DiceLike,
+        JudgeLike,
         LevelLike,
         PlayerLike,
         PositionLike,
@@ -79,9 +81,9 @@ class AsyncClient(AsyncGameMethods):
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
         if credentials is None:
-            self._channel = grpc.aio.insecure_channel(address)
+            self._channel = grpc.aio.insecure_channel(address, CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.aio.secure_channel(address, credentials)
+            self._channel = grpc.aio.secure_channel(address, credentials, CHANNEL_OPTIONS)
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
@@ -228,7 +230,7 @@ class AsyncClient(AsyncGameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.EvaluateResponse:
@@ -249,7 +251,7 @@ class AsyncClient(AsyncGameMethods):
         position: PositionLike,
         dice: DiceLike | None = None,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
         cubeless: bool = False,
@@ -284,8 +286,12 @@ class AsyncClient(AsyncGameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
+        raccoons: bool = False,
+        raccoon_owner: rules_pb2.RaccoonOwner.ValueType = rules_pb2.RACCOON_OWNER_UNSPECIFIED,
+        market_losers: bool = False,
+        market_replies: bool = False,
         timeout_s: float | None = None,
     ) -> engine_pb2.AdviseCubeResponse:
         """Double or not, take or pass, with the equities behind it.
@@ -295,10 +301,43 @@ class AsyncClient(AsyncGameMethods):
             level: How deep to look; by default static.
             milliseconds: Instead of a level: look as deep as this time allows. The answer says
                 which level that was.
+            raccoons: Money play with beavers: a beaver may be answered by one more turn.
+            raccoon_owner: Who owns the cube then; required with `raccoons`.
+            market_losers: Count the exchanges of rolls after which the opponent has a pass.
+            market_replies: With `market_losers`: list the opponent's rolls among them as well.
             timeout_s: Time limit of this call; the client's default begins after `milliseconds`.
         """
-        request = _requests.advise_cube(position, level, milliseconds)
+        request = _requests.advise_cube(
+            position,
+            level,
+            milliseconds,
+            raccoons=raccoons,
+            raccoon_owner=raccoon_owner,
+            market_losers=market_losers,
+            market_replies=market_replies,
+        )
         return await self._call(self._engine.AdviseCube, request, timeout_s, milliseconds)
+
+    async def advise_cube_by_score(
+        self,
+        position: PositionLike,
+        *,
+        away: int | None = None,
+        level: JudgeLike | None = None,
+        milliseconds: int | None = None,
+        timeout_s: float | None = None,
+    ) -> engine_pb2.AdviseCubeByScoreResponse:
+        """The cube decision of one position for money and at every score of a match.
+
+        Args:
+            position: The position; its own score does not count, its cube does.
+            away: Points away that the table goes to, 1..25; by default 7.
+            level: How deep the position is judged, once for all scores; by default static.
+            milliseconds: Instead of a level: look as deep as this time allows.
+            timeout_s: Time limit of this call; the client's default begins after `milliseconds`.
+        """
+        request = _requests.advise_cube_by_score(position, level, milliseconds, away)
+        return await self._call(self._engine.AdviseCubeByScore, request, timeout_s, milliseconds)
 
     async def choose_play(
         self,

@@ -10,6 +10,13 @@ DEFAULT_ADDRESS = "127.0.0.1:50051"
 """Where `bgserver serve` listens unless told otherwise."""
 DEFAULT_TIMEOUT_S = 30.0
 """Time limit of a call."""
+CHANNEL_OPTIONS = (
+    # After a restart of the server people should not have to wait a second or more.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 5_000),
+)
+"""Settings of every connection."""
 RETRY_PAUSE_S = 0.1
 """Pause before asking a server again that went away while it was starting."""
 
