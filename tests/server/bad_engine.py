@@ -15,7 +15,7 @@ from bgserver.engine.plays import legal_plays
 from bgserver.engine.position import Dice
 from bgserver.server.convert_plays import play_message
 from bgserver.server.convert_state import read_source
-from bgserver.v1 import engine_pb2, engine_pb2_grpc
+from bgserver.v1 import engine_pb2
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ class Manner(enum.Enum):
     """Its boards have too many points and its cube actions have no meaning."""
 
 
-class BadEngine(engine_pb2_grpc.EngineServiceServicer):
+class BadEngine:
     """Plays at random, never doubles, always takes, until it begins to misbehave."""
 
     def __init__(self, manner: Manner, after: int) -> None:
@@ -65,7 +65,7 @@ class BadEngine(engine_pb2_grpc.EngineServiceServicer):
             await context.abort(grpc.StatusCode.INTERNAL, "out of order")
         return True
 
-    async def ChoosePlay(  # noqa: N802 -- gRPC's name
+    async def choose_play(
         self,
         request: engine_pb2.ChoosePlayRequest,
         context: grpc.aio.ServicerContext[object, object],
@@ -87,7 +87,7 @@ class BadEngine(engine_pb2_grpc.EngineServiceServicer):
             answer.play.result.points[:] = [100] * 99
         return answer
 
-    async def ChooseCubeAction(  # noqa: N802 -- gRPC's name
+    async def choose_cube_action(
         self,
         request: engine_pb2.ChooseCubeActionRequest,
         context: grpc.aio.ServicerContext[object, object],
@@ -101,17 +101,26 @@ class BadEngine(engine_pb2_grpc.EngineServiceServicer):
             move = engine_pb2.CUBE_MOVE_UNSPECIFIED
         return engine_pb2.ChooseCubeActionResponse(move=move)
 
-    # The generated base class is abstract; nobody calls these.
-    Evaluate = RankPlays = AdviseCube = EvaluateBatch = ChoosePlay  # type: ignore[assignment]
-    AnalyzeBatch = Rollout = GetInfo = ChoosePlay  # type: ignore[assignment]
-
 
 @asynccontextmanager
 async def misbehaving(manner: Manner, after: int = 30) -> AsyncIterator[tuple[str, BadEngine]]:
     """A running server with such an engine: its address, and the engine."""
     engine = BadEngine(manner, after)
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-    engine_pb2_grpc.add_EngineServiceServicer_to_server(engine, server)
+    handlers = {
+        "ChoosePlay": grpc.unary_unary_rpc_method_handler(
+            engine.choose_play,
+            engine_pb2.ChoosePlayRequest.FromString,
+            engine_pb2.ChoosePlayResponse.SerializeToString,
+        ),
+        "ChooseCubeAction": grpc.unary_unary_rpc_method_handler(
+            engine.choose_cube_action,
+            engine_pb2.ChooseCubeActionRequest.FromString,
+            engine_pb2.ChooseCubeActionResponse.SerializeToString,
+        ),
+    }
+    service = grpc.method_handlers_generic_handler("bgserver.v1.EngineService", handlers)
+    server.add_generic_rpc_handlers((service,))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
 
