@@ -83,6 +83,10 @@ def _losses(table: Table, statistics: simulation_pb2.SimulationStatistics) -> No
             cells.append(f"{1000 * tally.lost / tally.count:.1f}" if tally.count else "")
         if any(cells):
             table.add_row(name, *cells, "")
+    players = (statistics.first, statistics.second)
+    if any(player.HasField("judged_loss") for player in players):
+        cells = [f"{1000 * player.judged_loss:.1f}" for player in players]
+        table.add_row("Judged loss, mEq a decision", *cells, "")
 
 
 def _shares(rate: simulation_pb2.Estimate) -> tuple[str, str, str]:
