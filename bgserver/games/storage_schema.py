@@ -94,7 +94,7 @@ class FileLock:
         except sqlite3.OperationalError as error:
             self._connection.close()
             if "locked" in str(error):
-                message = f"another server uses {path}; give this one a data file of its own"
+                message = f"another server uses {path}; give this one another file with --data"
                 raise StorageError(message) from None
             message = f"cannot open {path}: {error}"
             raise StorageError(message) from error
