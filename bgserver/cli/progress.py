@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["busy", "counter", "steps"]
 
+_FAST = 10
 _PATIENCE_S = 0.7
 _stop_spinner: ContextVar[Callable[[], None]] = ContextVar("stop_spinner", default=lambda: None)
 
@@ -139,7 +140,7 @@ def counter(what: str, total: int, *, done: int = 0) -> Iterator[Callable[[int, 
 
     def advance(done: int, remark: str) -> None:
         speed = progress.tasks[0].speed
-        rate = f"{speed:,.0f}/s" if speed else ""
+        rate = f"{speed:,.{0 if speed >= _FAST else 1}f}/s" if speed else ""
         progress.update(task, completed=done, rate=rate, remark=remark)
 
     with progress:
