@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Cube, CubeOwner, GameState, MatchScore, Position
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS, find_rollout_level
 from bgserver.engine.work import run
 
 if TYPE_CHECKING:
@@ -127,21 +128,21 @@ def report(name: str, chosen: list[tuple[Decision, Values]]) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--level", choices=[level.value for level in Engine.levels], default="static"
-    )
+    names = [level.value for level in Engine.levels] + [level.name for level in ROLLOUT_LEVELS]
+    parser.add_argument("--level", choices=names, default="static")
+    parser.add_argument("--every", type=int, default=1, help="take every n-th decision only")
     parser.add_argument("--worst", type=int, default=0, help="print the worst decisions")
     options = parser.parse_args()
     engine = Engine.load()
-    level = Level(options.level)
-    reference = decisions()
+    level = find_rollout_level(options.level) or Level(options.level)
+    reference = decisions()[:: options.every]
     started = time.perf_counter()
     ours = [(entry, _values(run(engine.advise_cube(entry.state, level))[0])) for entry in reference]
     seconds = time.perf_counter() - started
     print(f"{len(reference)} decisions in {seconds:.2f} s; mean loss in mEq a decision")
     print(f"{'':>24} {'money':^15} {'match':^15} {'all':^15}")
     print(f"{'':>24} {' '.join(['double', '   take'] * 3)}")
-    report(f"bgserver {level.value}", ours)
+    report(f"bgserver {options.level}", ours)
     for name in ("gnubg0", "sage1", "gnubg2", "sage3"):
         report(name, [(entry, entry.recorded[name]) for entry in reference])
     worst = sorted(ours, key=lambda pair: -sum(pair[0].losses(pair[1])))[: options.worst]

@@ -41,6 +41,9 @@ class _Times:
     actions: list[float] = field(default_factory=list)
     empty: list[float] = field(default_factory=list)
     games: int = 0
+    server_s: float = 0.0
+    players_s: float = 0.0
+    """Processor time of the server, and of this process with all players and watchers."""
     late: list[float] = field(default_factory=list)
     """From the event until a watcher had it."""
 
@@ -70,6 +73,12 @@ def _resident_mb(pid: int, name: str = "VmRSS") -> float:
         if line.startswith(name):
             return int(line.split()[1]) / 1024
     return 0.0
+
+
+def _cpu_s(pid: int) -> float:
+    """Processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class _Table:
@@ -172,6 +181,7 @@ async def _load(
         for values in (times.actions, times.empty, times.late):
             values.clear()
         memory = []
+        used = _cpu_s(pid), _cpu_s(os.getpid())
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             await asyncio.sleep(seconds / 10)
@@ -179,6 +189,8 @@ async def _load(
             for task in tasks:
                 if task.done():
                     task.result()
+        times.server_s = _cpu_s(pid) - used[0]
+        times.players_s = _cpu_s(os.getpid()) - used[1]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -213,6 +225,8 @@ def main() -> None:
     print(f"actions      {rate:6.0f} a second, {_quantiles(times.actions)}")
     print(f"empty calls  {'':17}{_quantiles(times.empty)}")
     print(f"watchers     {'':17}{_quantiles(times.late)} after the event")
+    shares = [seconds / options.seconds for seconds in (times.server_s, times.players_s)]
+    print(f"processors   {shares[0]:.2f} for the server, {shares[1]:.2f} for players and watchers")
     shown = " ".join(f"{value:.0f}" for value in memory)
     print(f"memory       {before:.0f} MB at the start, then {shown} MB; {times.games} games in all")
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _NEW_QUESTION = 0.2  # share of the turns of a game that are asked about
 
 
-def _questions(engine: Engine, count: int, seed: int) -> list[tuple[Position, Dice]]:
+def questions_of_games(engine: Engine, count: int, seed: int) -> list[tuple[Position, Dice]]:
     """Positions with rolls from games of the static player against itself."""
     rng = random.Random(seed)
     player = Player(engine, Level.STATIC)
@@ -85,7 +85,7 @@ def main() -> None:
     options = parser.parse_args()
     engine = Engine.load()
     engine.warm_up()
-    questions = _questions(engine, options.positions, options.seed)
+    questions = questions_of_games(engine, options.positions, options.seed)
 
     def ask_engine(position: Position, dice: Dice, milliseconds: int) -> int:
         limit = TimeLimit.starting_now(milliseconds, time.thread_time)

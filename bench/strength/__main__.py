@@ -36,12 +36,14 @@ from bgserver.engine.errors import EngineError
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Variant
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS, find_rollout_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from bench.strength.match import Judge, Player
+    from bgserver.engine.rollout_level import RolloutLevel
     from bgserver.engine.statistics import Estimate
 
 _LOG_S = 60.0  # between two lines of a log where there is no terminal for a progress bar
@@ -158,12 +160,13 @@ def _rung(text: str) -> _Rung:
     return _Rung(Level(name), Path(folder) if folder else None)
 
 
-def _levels(text: str) -> list[Level]:
+def _levels(text: str) -> list[Level | RolloutLevel]:
     names = text.split(",")
-    if unknown := [name for name in names if name not in _LEVELS]:
-        message = f"unknown {', '.join(unknown)}; levels are {', '.join(_LEVELS)}"
+    if unknown := [n for n in names if n not in _LEVELS and find_rollout_level(n) is None]:
+        known = [*_LEVELS, *(level.name for level in ROLLOUT_LEVELS)]
+        message = f"unknown {', '.join(unknown)}; levels are {', '.join(known)}"
         raise argparse.ArgumentTypeError(message)
-    return [Level(name) for name in names]
+    return [find_rollout_level(name) or Level(name) for name in names]
 
 
 def _peer(text: str) -> tuple[str, int]:

@@ -24,6 +24,7 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.peers import Case, Peer, level_name
+from bgserver.engine.levels import Level
 from bgserver.engine.position import Dice, GameState, Position
 from bgserver.engine.work import run
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from bench.peers import PeerPrograms
     from bgserver.engine.evaluator import Engine
-    from bgserver.engine.levels import Level
+    from bgserver.engine.rollout_level import RolloutLevel
 
 __all__ = ["CLASSES", "Decision", "Losses", "decisions", "measure", "measure_peer", "recorded"]
 
@@ -181,8 +182,11 @@ def recorded(reference: list[Decision]) -> list[Losses]:
     return players
 
 
-def measure(engine: Engine, level: Level, reference: list[Decision], console: Console) -> Losses:
+def measure(
+    engine: Engine, level: Level | RolloutLevel, reference: list[Decision], console: Console
+) -> Losses:
     """What the engine loses at a level, with a progress bar."""
+    name = level.value if isinstance(level, Level) else level.full_name
 
     def choose(decision: Decision) -> Choice:
         state = GameState(position=Position(decision.board))
@@ -192,7 +196,7 @@ def measure(engine: Engine, level: Level, reference: list[Decision], console: Co
         return Choice([play.play.result.points for play in ranked], seconds, cpu_seconds)
 
     choose(reference[0])  # whatever is compiled or loaded belongs to no decision
-    return _measure(f"bgserver {level.value}", choose, reference, console)
+    return _measure(f"bgserver {name}", choose, reference, console)
 
 
 def measure_peer(

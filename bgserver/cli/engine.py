@@ -12,7 +12,7 @@ from bgserver.cli.options import (
     DiceArgument,
     FirstTurnOption,
     JsonOption,
-    LevelOption,
+    JudgeOption,
     NardyOption,
     PositionArgument,
     TimeMsOption,
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     position: PositionArgument,
-    level: LevelOption = None,
+    level: JudgeOption = None,
     time_ms: TimeMsOption = None,
     nardy: NardyOption = False,
     json: JsonOption = False,
@@ -67,7 +67,7 @@ def evaluate(
 def rank(
     position: PositionArgument,
     dice: DiceArgument = None,
-    level: LevelOption = None,
+    level: JudgeOption = None,
     time_ms: TimeMsOption = None,
     most: Annotated[
         int, typer.Option("--max", "-n", min=0, help="Show at most so many plays; 0 shows all.")
@@ -105,7 +105,7 @@ def rank(
 
 def cube(
     position: PositionArgument,
-    level: LevelOption = None,
+    level: JudgeOption = None,
     time_ms: TimeMsOption = None,
     json: JsonOption = False,
     address: AddressOption = None,

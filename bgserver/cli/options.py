@@ -20,6 +20,7 @@ __all__ = [
     "DiceArgument",
     "FirstTurnOption",
     "JsonOption",
+    "JudgeOption",
     "LevelName",
     "LevelOption",
     "NardyOption",
@@ -78,6 +79,19 @@ LevelOption: TypeAlias = Annotated[
     LevelName | None,
     typer.Option("--level", "-l", help="How deep the engine looks [static].", show_default=False),
 ]
+JudgeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--level",
+        "-l",
+        metavar="LEVEL",
+        help=(
+            "How deep the engine looks: static, lookahead_1 to lookahead_3, or by truncated "
+            "rollouts, rollout_fast, rollout_medium or rollout_deep [static]."
+        ),
+        show_default=False,
+    ),
+]
 TimeMsOption: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -128,13 +142,20 @@ def level_value(name: LevelName) -> common_pb2.Level.ValueType:
     return common_pb2.Level.Value(f"LEVEL_{name.name}")
 
 
-def limit_message(level: LevelName | None, time_ms: int | None) -> common_pb2.Limit | None:
+def limit_message(level: LevelName | str | None, time_ms: int | None) -> common_pb2.Limit | None:
     """How far the engine may go, as a request says it.
 
+    Args:
+        level: A level, or the name of one; a name that begins with `rollout` is a rollout level.
+        time_ms: Or a time.
+
     Raises:
-        InvalidInputError: Both are given, or the time is none that a request can hold.
+        InvalidInputError: Both are given, the time is none that a request can hold, or there is no
+            such level.
     """
     if time_ms is None:
+        if isinstance(level, str):
+            return _named_limit(level)
         return None if level is None else common_pb2.Limit(level=level_value(level))
     if level is not None:
         message = "expected a level or a time, got both"
@@ -144,6 +165,16 @@ def limit_message(level: LevelName | None, time_ms: int | None) -> common_pb2.Li
     except ValueError as error:
         message = f"expected a number of milliseconds, got {time_ms}"
         raise input_error(message, field="limit.milliseconds", reason="OUT_OF_RANGE") from error
+
+
+def _named_limit(name: str) -> common_pb2.Limit:
+    if name.startswith("rollout"):
+        return common_pb2.Limit(preset=name)
+    names = [entry.value for entry in LevelName if entry is not LevelName.RANDOM]
+    if name not in names:
+        message = f"expected one of {', '.join(names)} or a rollout level, got {name!r}"
+        raise input_error(message, field="limit.level", reason="UNKNOWN_LEVEL")
+    return common_pb2.Limit(level=level_value(LevelName(name)))
 
 
 def json_text(message: Message) -> str:

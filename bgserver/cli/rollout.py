@@ -275,9 +275,9 @@ def _remark(answer: rollout_pb2.RolloutResponse) -> str:
 def _table(answer: rollout_pb2.RolloutResponse) -> Table:
     """One line for each candidate, and below it the standard errors."""
     names, in_match = _names(answer), answer.entries[0].HasField("match_winning_chances")
-    several = len(answer.entries) > 1
+    several = answer.HasField("dice") and len(answer.entries) > 1
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column(names[0])
+    table.add_column(names[0], no_wrap=True)
     headings = ["Equity", *(["MWC %"] if in_match else []), "Cubeless"]
     headings += ["Win %", "gammon", "backg.", "Lose g.", "backg.", "Trials"]
     headings += ["Behind", "Better with"] if several else []

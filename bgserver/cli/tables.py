@@ -108,7 +108,8 @@ def ranking_table(ranking: engine_pb2.RankPlaysResponse) -> Table:
         ]
         if in_match:
             cells.append(f"{100 * ranked.match_winning_chances:.2f}")
-        table.add_row(*cells, _level(ranked.level), style="bold" if number == 1 else None)
+        judged = ranked.preset or _level(ranked.level)
+        table.add_row(*cells, judged, style="bold" if number == 1 else None)
     return table
 
 
@@ -141,7 +142,12 @@ def evaluation_table(evaluation: engine_pb2.EvaluateResponse) -> list[Table]:
     ]
     if evaluation.HasField("match_winning_chances"):
         facts.append(("Match winning chances", f"{100 * evaluation.match_winning_chances:.2f} %"))
-    facts.append(("Judged by", f"{evaluation.position_class}, {_level(evaluation.level)}"))
+    facts.append(
+        (
+            "Judged by",
+            f"{evaluation.position_class}, {evaluation.preset or _level(evaluation.level)}",
+        )
+    )
     return [_chances_table(evaluation.probabilities), facts_table(facts)]
 
 
@@ -174,7 +180,7 @@ def cube_table(advice: engine_pb2.AdviseCubeResponse) -> list[Table]:
         facts.append(("May not double", ", ".join(advice.refusals)))
     elif advice.dead_cube:
         facts.append(("Cube", "dead: no double can gain anything"))
-    facts.append(("Judged by", _level(advice.level)))
+    facts.append(("Judged by", advice.preset or _level(advice.level)))
     return [_actions_table(advice), _chances_table(advice.probabilities), facts_table(facts)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -30,6 +30,12 @@ from bgserver.engine.plays import board_array, legal_plays, step_graph, variant_
 from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.ranking import EQUITY_WEIGHTS, Ranking
 from bgserver.engine.rollout import RolloutChunk
+from bgserver.engine.rollout_judge import (
+    evaluate_by_rollout,
+    rank_by_rollout,
+    weigh_cube_by_rollout,
+)
+from bgserver.engine.rollout_level import RolloutLevel
 from bgserver.engine.rollout_spec import RolloutOptions, position_rollout
 from bgserver.engine.weights import Weights, load_weights
 from bgserver.engine.work import run
@@ -81,6 +87,8 @@ class Evaluation:
     """The level of the figures."""
     position_class: str
     """What judged: a network (`contact`, `race`, `crashed`, `opening`), `bearoff` or `finished`."""
+    preset: str | None = None
+    """The rollout level of the figures (`level` is then the level before it); else None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +292,8 @@ class Engine:
             InvalidInputError: The limit is a level that is not one of `levels`.
             WrongMomentError: See `bgserver.engine.moments`.
         """
+        if isinstance(limit, RolloutLevel):
+            return (yield from evaluate_by_rollout(self, state, limit))
         judgement = yield from self._judge(state, limit)
         return self._evaluation(state, judgement)
 
@@ -348,6 +358,12 @@ class Engine:
             InvalidInputError: The limit is a level that is not one of `levels`.
             WrongMomentError: See `bgserver.engine.moments`.
         """
+        if isinstance(limit, RolloutLevel):
+            return (
+                yield from rank_by_rollout(
+                    self, state, dice, limit, cubeless=cubeless, first_turn=first_turn
+                )
+            )
         depth = self._depth(limit)
         require_possible(state)
         require_roll_to_play(state)
@@ -378,9 +394,17 @@ class Engine:
         if state.position.variant is Variant.LONG_NARDY:
             message = "long nardy is played without a cube"
             raise InvalidInputError([Fault("position.variant", "NO_CUBE_IN_LONG_NARDY", message)])
-        judgement = yield from self._judge(state, limit)
-        evaluation = self._evaluation(state, judgement)
-        utilities = self.exact_cube(state) or judgement.utilities
+        if isinstance(limit, RolloutLevel) and self.exact_cube(state) is None:
+            utilities, evaluation = yield from weigh_cube_by_rollout(self, state, limit)
+            if utilities is not None:
+                chances = np.array(evaluation.probabilities)
+                equity, mwc = self._cubeful(chances, state, utilities)
+                evaluation = replace(evaluation, cubeful_equity=equity, match_winning_chances=mwc)
+        else:
+            level = limit.first if isinstance(limit, RolloutLevel) else limit
+            judgement = yield from self._judge(state, level)
+            evaluation = self._evaluation(state, judgement)
+            utilities = self.exact_cube(state) or judgement.utilities
         advice = advise_cube(evaluation.probabilities, state, met=self.met, utilities=utilities)
         return advice, evaluation
 
@@ -439,9 +463,10 @@ class Engine:
         """Rolls that may be looked ahead at most."""
         if isinstance(limit, TimeLimit):
             return max(DEPTHS.values())
-        if limit not in self.levels:
+        if isinstance(limit, RolloutLevel) or limit not in self.levels:
+            name = limit.full_name if isinstance(limit, RolloutLevel) else limit.value
             message = f"expected one of {', '.join(entry.value for entry in self.levels)}"
-            fault = Fault("level", "UNSUPPORTED_LEVEL", f"{message}, got {limit.value}")
+            fault = Fault("level", "UNSUPPORTED_LEVEL", f"{message}, got {name}")
             raise InvalidInputError([fault])
         return DEPTHS[limit]
 

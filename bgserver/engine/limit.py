@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 from bgserver.engine.levels import Level
+from bgserver.engine.rollout_level import RolloutLevel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,7 @@ class TimeLimit:
         return self.end - self.clock()
 
 
-Limit: TypeAlias = Level | TimeLimit
+Limit: TypeAlias = Level | TimeLimit | RolloutLevel
 """How far a question may go."""
 
 

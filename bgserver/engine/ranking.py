@@ -61,6 +61,8 @@ class RankedPlay:
     """The level of these figures."""
     match_winning_chances: float | None
     """After the play, 0..1; None in money play, in Long Nardy, or if ranked cubeless."""
+    preset: str | None = None
+    """The rollout level of the figures (`level` is then the level before it); else None."""
 
 
 class Ranking:

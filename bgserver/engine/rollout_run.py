@@ -143,7 +143,8 @@ class RolloutRun:
             faults.append(Fault("state", "STATE_OF_ANOTHER_ROLLOUT", message))
         if faults:
             raise InvalidInputError(faults)
-        self._spec = spec
+        self.spec = spec
+        """What is rolled out."""
         self._rules = rules
         self._cube = cube_state(spec.state)
         self._table = engine.match_table(spec.state)
@@ -171,7 +172,7 @@ class RolloutRun:
             end = min(first - first % self._per_chunk + self._per_chunk, self._rules.trials)
             for index, active in enumerate(list(self._active)):
                 if active:
-                    chunk = RolloutChunk(self._spec, index, first, end - first)
+                    chunk = RolloutChunk(self.spec, index, first, end - first)
                     self._issued.append(chunk)
                     yield chunk
                     if self.stopped_by is not None:
@@ -222,7 +223,7 @@ class RolloutRun:
     def _give_up(self) -> None:
         """Give up plays that are too far behind the best."""
         deviations = self._rules.joint_deviations
-        if deviations is None or self._spec.kind is not RolloutKind.PLAYS:
+        if deviations is None or self.spec.kind is not RolloutKind.PLAYS:
             return
         best = self._best()
         for index in self._running():
@@ -235,9 +236,9 @@ class RolloutRun:
         deviations = self._rules.joint_deviations
         if deviations is None:
             return False
-        if self._spec.kind is RolloutKind.PLAYS:
+        if self.spec.kind is RolloutKind.PLAYS:
             return len(self._active) > 1 and len(self._running()) == 1
-        if self._spec.kind is RolloutKind.POSITION:
+        if self.spec.kind is RolloutKind.POSITION:
             return False
         # The answer to a double, then whether to double.
         passed = float(passed_utility(self._cube, self._table))
@@ -259,7 +260,7 @@ class RolloutRun:
     def _equity(self, index: int) -> Figure:
         """Equity in points of the cube at the time of the question."""
         figure = self.sums.figure(index, UTILITY)
-        if not self._spec.cubeful:
+        if not self.spec.cubeful:
             return figure
         shift = float(normalised(0.0, self._cube, self._table))
         factor = float(normalised(1.0, self._cube, self._table)) - shift
@@ -267,14 +268,14 @@ class RolloutRun:
 
     def _scale(self) -> float:
         """What a utility of 1 is in points of the cube at the time of the question."""
-        if not self._spec.cubeful:
+        if not self.spec.cubeful:
             return 1.0
         at_one = float(normalised(1.0, self._cube, self._table))
         return at_one - float(normalised(0.0, self._cube, self._table))
 
     def result(self) -> RolloutResult:
         """What has been found so far."""
-        spec = self._spec
+        spec = self.spec
         best = self._best()
         order = list(range(len(spec.candidates)))
         if spec.kind is RolloutKind.PLAYS:
@@ -296,7 +297,7 @@ class RolloutRun:
         )
 
     def _entry(self, index: int, best: int) -> RolloutEntry:
-        sums, spec = self.sums, self._spec
+        sums, spec = self.sums, self.spec
         behind = sums.difference(best, index).scaled(self._scale())
         chances = None
         if spec.cubeful and spec.state.match is not None:

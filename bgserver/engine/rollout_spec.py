@@ -31,6 +31,7 @@ __all__ = [
     "MAX_CANDIDATES",
     "MAX_PLIES",
     "MAX_TRIALS",
+    "STRUCTURAL_REFUSALS",
     "RolloutAction",
     "RolloutCandidate",
     "RolloutKind",
@@ -53,9 +54,10 @@ MAX_PLIES = 1_000
 """Most rolls before a cut, or with the early levels."""
 MAX_CANDIDATES = 64
 """Most plays that are rolled out together."""
-_STRUCTURAL_REFUSALS = frozenset(
+STRUCTURAL_REFUSALS = frozenset(
     {"CRAWFORD_GAME", "ONE_POINT_MATCH", "NOT_CUBE_OWNER", "CUBE_AT_CAP"}
 )
+"""Reasons against a double that no waiting cures: there is nothing to compare."""
 
 
 class RolloutKind(enum.Enum):
@@ -259,7 +261,7 @@ def cube_rollout(state: GameState, options: RolloutOptions) -> RolloutSpec:
     check_cube_question(state)
     require_playing(state)
     state = replace(state, dice=None, double_offered=False, beaver_level=0)
-    impossible = _STRUCTURAL_REFUSALS.intersection(double_refusals(state))
+    impossible = STRUCTURAL_REFUSALS.intersection(double_refusals(state))
     if impossible:
         message = f"there is no cube action to compare: {', '.join(sorted(impossible))}"
         _refuse([Fault("cube", "NO_DOUBLE_POSSIBLE", message)])
@@ -359,13 +361,14 @@ def stop_faults(rules: StopRules, candidates: int, most: int = MAX_TRIALS) -> li
         most: Most trials of one candidate.
     """
     faults: list[Fault] = []
-    if not 1 <= rules.trials <= most:
+    possible = 1 <= rules.trials <= most
+    if not possible:
         message = f"expected 1 to {most}, got {rules.trials}"
         faults.append(Fault("trials", "OUT_OF_RANGE", message))
     if rules.min_trials < 1:
         message = f"expected at least 1, got {rules.min_trials}"
         faults.append(Fault("min_trials", "OUT_OF_RANGE", message))
-    elif rules.min_trials > rules.trials:
+    elif possible and rules.min_trials > rules.trials:
         message = f"{rules.min_trials} trials at least contradict {rules.trials} at most"
         faults.append(Fault("min_trials", "MIN_ABOVE_MAX", message))
     for name, value in (

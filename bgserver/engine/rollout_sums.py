@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bgserver.engine.errors import Fault, InvalidInputError
-from bgserver.engine.ranking import EQUITY_WEIGHTS
 from bgserver.kernels.rollout_trial import N_FIGURES, UTILITY
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Figure:
     mean: float
     """The mean over the trials."""
     standard_error: float
-    """Its standard error; 0 for what is exact, infinite for a single trial of what is not."""
+    """Its standard error; 0 for what is exact, infinite for a single trial."""
 
     @property
     def low(self) -> float:
@@ -143,7 +142,9 @@ class RolloutSums:
         for index, figures in enumerate(rows):
             if figures is None:
                 continue
-            cubeless = figures[:, :UTILITY] @ EQUITY_WEIGHTS - 1.0
+            # Term by term: a product of matrices has other bits for other numbers of rows.
+            win, gammon, backgammon, lose_gammon, lose_backgammon = figures[:, :UTILITY].T
+            cubeless = 2.0 * win - 1.0 + gammon + backgammon - lose_gammon - lose_backgammon
             values = np.column_stack((figures, cubeless))
             self.trials[index] += len(values)
             _add_rows(self._sums[index], values)
@@ -209,10 +210,10 @@ def _figure(summed: float, squared: float, count: int) -> Figure:
     if count == 0:
         return Figure(0.0, math.inf)
     mean = total / count
+    if count == 1:
+        return Figure(mean, math.inf)
     spread = max(0.0, squares - total * mean)
     # What is the same in every trial differs by rounding only.
     if spread <= 1e-12 * max(1.0, squares):
         return Figure(mean, 0.0)
-    if count == 1:
-        return Figure(mean, math.inf)
     return Figure(mean, math.sqrt(spread / (count - 1) / count))

@@ -29,7 +29,7 @@ class ServerConfig(BaseSettings):
     """Worker threads that compute."""
     max_message_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
     """Largest request that is accepted."""
-    max_concurrent_streams: int = Field(default=1000, ge=1)
+    max_concurrent_streams: int = Field(default=12_000, ge=1)
     """Most calls of one connection at once."""
     max_pending_requests: int = Field(default=1000, ge=1)
     """Most calls in work and waiting, over all connections."""
@@ -46,6 +46,8 @@ class ServerConfig(BaseSettings):
     `bgserver serve` has a file in the user's data folder as its default.)"""
     max_games: int = Field(default=100_000, ge=1)
     """Most games that are not over."""
+    max_engine_games: int = Field(default=16, ge=1)
+    """Most games at once that are played by engine players only."""
     max_games_in_memory: int = Field(default=1_000, ge=1)
     """Most games that are kept in memory while nobody uses them."""
     max_watchers: int = Field(default=10_000, ge=1)

@@ -11,6 +11,7 @@ from bgserver.engine.errors import Fault
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import MAX_MILLISECONDS, TimeLimit
 from bgserver.engine.position import Variant, position_faults
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS, find_rollout_level
 from bgserver.server.convert_enums import LEVEL, VARIANT, EnumMap
 from bgserver.server.convert_plays import play_message
 from bgserver.server.convert_state import read_source, refuse
@@ -76,7 +77,7 @@ def read_limit(
     limit = request.limit
     kind = limit.WhichOneof("limit")
     if kind is None:
-        message = "expected a level or milliseconds"
+        message = "expected a level, milliseconds or a preset"
         faults.append(Fault("limit", "LIMIT_REQUIRED", message))
         return None
     if kind == "level":
@@ -85,6 +86,13 @@ def read_limit(
             faults.append(Fault("limit.level", "LEVEL_REQUIRED", message))
             return None
         return read_level(limit.level, supported, faults, "limit.level")
+    if kind == "preset":
+        found = find_rollout_level(limit.preset)
+        if found is None:
+            names = ", ".join(entry.full_name for entry in ROLLOUT_LEVELS)
+            message = f"expected one of {names}, got {limit.preset[:40]!r}"
+            faults.append(Fault("limit.preset", "UNKNOWN_PRESET", message))
+        return found
     if not 1 <= limit.milliseconds <= MAX_MILLISECONDS:
         message = f"expected 1 to {MAX_MILLISECONDS}, got {limit.milliseconds}"
         faults.append(Fault("limit.milliseconds", "OUT_OF_RANGE", message))
@@ -136,6 +144,7 @@ def evaluation_message(evaluation: Evaluation) -> engine_pb2.EvaluateResponse:
         match_winning_chances=evaluation.match_winning_chances,
         level=LEVEL.to_api(evaluation.level),
         position_class=evaluation.position_class,
+        preset=evaluation.preset or "",
     )
 
 
@@ -148,6 +157,7 @@ def ranked_play_message(ranked: RankedPlay, position: Position) -> engine_pb2.Ra
         probabilities=probabilities_message(ranked.probabilities),
         level=LEVEL.to_api(ranked.level),
         match_winning_chances=ranked.match_winning_chances,
+        preset=ranked.preset or "",
     )
 
 
@@ -180,6 +190,7 @@ def advice_message(advice: CubeAdvice, evaluation: Evaluation) -> engine_pb2.Adv
         own_take_point=window.own_take_point,
         gammon_rate=gammons.own_rate,
         opponent_gammon_rate=gammons.opponent_rate,
+        preset=evaluation.preset or "",
     )
 
 

@@ -10,6 +10,7 @@ from bgserver.engine.strength import NAMED_STRENGTHS, Strength
 from bgserver.formats.board import render_board
 from bgserver.games.actions import ActionKind, StepOrder
 from bgserver.games.automation import DueKind
+from bgserver.games.cube import OFFER_STAGES
 from bgserver.games.state import Stage, to_act
 from bgserver.games.storage_records import DiceKind, OccupantKind
 from bgserver.games.table import due, legal_actions
@@ -37,7 +38,6 @@ _STRENGTHS = {
     strength: common_pb2.Strength.Value(f"STRENGTH_{name.upper()}")
     for name, strength in NAMED_STRENGTHS.items()
 }
-_OFFERS = {Stage.DOUBLE: 2, Stage.BEAVER: 2, Stage.RACCOON: 2}
 
 
 def view_message(
@@ -79,9 +79,8 @@ def view_message(
         listed=row.listed,
     )
     if state is None:
-        message.legal.CopyFrom(_waiting_actions() if seat is not None else game_pb2.LegalActions())
-        if seat is None:
-            message.ClearField("legal")
+        if seat is not None:
+            message.legal.CopyFrom(_waiting_actions())
         return message
     _fill_board(message, state, viewer, with_board=with_board)
     _fill_game(message, state)
@@ -131,7 +130,8 @@ def _fill_game(message: game_pb2.GameView, state: TableState) -> None:
     message.cube_value = state.cube_value
     if state.cube_owner is not None:
         message.cube_owner = SEAT.to_api(state.cube_owner)
-    message.cube_offered = _OFFERS.get(state.stage, 0) * state.cube_value
+    if state.stage in OFFER_STAGES:
+        message.cube_offered = 2 * state.cube_value
     if state.resigning is not None:
         message.resigning = SEAT.to_api(state.resigning)
         message.resignation = RESIGNATION.to_api(state.resignation)

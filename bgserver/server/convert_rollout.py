@@ -229,7 +229,7 @@ def rollout_message(
         ),
     )
     if spec.kind is RolloutKind.CUBE:
-        message.action_text = advise_by_rollout(engine, spec, run).text
+        message.action_text = advise_by_rollout(engine, run).text
     _add_end(message, result)
     return message
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bgserver import __version__
 from bgserver.engine.bots import choose_cube_action, choose_play
 from bgserver.engine.levels import Level
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS
 from bgserver.engine.work import run
 from bgserver.server.analysis_stream import analyze
 from bgserver.server.convert_engine import (
@@ -204,9 +205,13 @@ class EngineServicer(RolloutMethods):
                 max_rollout_trials=config.max_rollout_trials,
                 max_rollout_plays=config.max_rollout_plays,
                 max_batches=config.max_batches,
+                max_games=config.max_games,
+                max_engine_games=config.max_engine_games,
+                max_watchers=config.max_watchers,
             ),
             threads=config.threads,
             match_equity_table=engine.met.name,
+            rollout_levels=[level.full_name for level in ROLLOUT_LEVELS],
             digest=self._runtime.identity.digest,
         )
 

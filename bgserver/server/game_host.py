@@ -17,6 +17,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bgserver.engine.errors import OverloadedError
 from bgserver.engine.position import Seat
 from bgserver.games.errors import (
     NotASeatError,
@@ -50,6 +51,7 @@ _SEAT_ROLES = {seat: role for role, seat in _ROLES.items()}
 _HEARTBEAT_S = 1.0
 _CLEANING_S = 3600.0
 _DAY_S = 86_400.0
+_RETRY_AFTER_S = 10.0
 _INVITATION_LETTERS = 10
 
 
@@ -110,6 +112,7 @@ class GameHost:
         self._tables: OrderedDict[str, LiveTable] = OrderedDict()
         self._loading: dict[str, asyncio.Task[LiveTable]] = {}
         self._timers: dict[str, Timer] = {}
+        self._engine_games: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._heartbeat: Timer | None = None
         self._cleaning: Timer | None = None
@@ -198,6 +201,7 @@ class GameHost:
             await asyncio.wrap_future(self.storage.append(append))
             table.publish(progress, append)
         self._tables[game_id] = table
+        self.note_engine_game(table, is_running=table.is_running)
         self._evict()
         table.arm()
         return table
@@ -218,6 +222,20 @@ class GameHost:
             if not table.is_busy:
                 del self._tables[game_id]
                 excess -= 1
+
+    def _admit_engine_game(self) -> None:
+        """Raise `OverloadedError` if no more games without persons may run."""
+        most = self._runtime.config.max_engine_games
+        if len(self._engine_games) >= most:
+            message = f"{most} games of engine players are running already"
+            raise OverloadedError(message, _RETRY_AFTER_S)
+
+    def note_engine_game(self, table: LiveTable, *, is_running: bool) -> None:
+        """Count a game that engine players play among themselves, while it runs."""
+        if is_running and is_engine_game(table.detail):
+            self._engine_games.add(table.row.id)
+        else:
+            self._engine_games.discard(table.row.id)
 
     def set_timer(self, game_id: str, when: float | None) -> None:
         """Look at a game at `when`; None: no more."""
@@ -272,7 +290,9 @@ class GameHost:
         while ids := await asyncio.wrap_future(self.storage.delete_before(finished, idle)):
             deleted += len(ids)
             for game_id in ids:
-                self._tables.pop(game_id, None)
+                table = self._tables.get(game_id)
+                if table is not None:
+                    table.lose()  # who watches it hears that it is gone
                 self.set_timer(game_id, None)
         return deleted
 
@@ -330,6 +350,8 @@ class GameHost:
         row = GameRow(0, game_id, now, now, 0, Status.WAITING, listed, preset, None, brief_of(None))
         progress = await self._beginning(detail, now)
         append = None if progress is None else append_of(progress, 0, 0, now)
+        if is_engine_game(detail):
+            self._admit_engine_game()
         request = None
         if request_id:
             request = Code(_hash(request_id), "request", digest)
@@ -337,6 +359,7 @@ class GameHost:
         stored = self.storage.create(row, detail, codes, append, request, most)
         game_id, _ = await asyncio.shield(asyncio.wrap_future(stored))
         table = await self.table(game_id)
+        self.note_engine_game(table, is_running=table.is_running)
         return Created(table, {role: self._derived(nonce, game_id, role) for role in roles})
 
     async def _beginning(self, detail: Detail, now: float) -> Progress | None:
@@ -406,7 +429,8 @@ class GameHost:
                 table.publish(progress, append)
             return token
 
-        token = await table.exclusively(change)
+        with table.pinned():
+            token = await table.exclusively(change)
         table.arm()
         return Joined(table, seat, token)
 
@@ -443,6 +467,11 @@ class GameHost:
         if role.startswith("invite_"):
             return base64.b32encode(digest).decode()[:_INVITATION_LETTERS]
         return base64.urlsafe_b64encode(digest).decode()[:40]
+
+
+def is_engine_game(detail: Detail) -> bool:
+    """Whether only engine players play."""
+    return all(occupant.kind is OccupantKind.ENGINE for occupant in detail.occupants)
 
 
 def _open_seat(detail: Detail) -> Seat:

@@ -11,7 +11,6 @@ from bgserver.engine.position import Seat
 from bgserver.games.storage_records import Status
 from bgserver.server.convert_enums import SEAT
 from bgserver.server.convert_game import summary_message, view_message
-from bgserver.server.convert_game_event import event_message
 from bgserver.server.convert_game_request import (
     read_action,
     read_game,
@@ -175,15 +174,17 @@ class GameServicer:
             message = "a seat is still open: the game has not begun"
             raise WrongMomentError(reason="GAME_WAITING", message=message)
         name = f"{int(seat)}:{request.action_id}" if request.action_id else None
-        if name is None or not await self._was_done(table, expected, name):
-            try:
-                await table.act(seat, action, expected, name)
-            except InvalidInputError as error:
-                raise type(error)(map(_named_as_sent, error.faults)) from None
-        rows = await self._events(table, expected)
-        return game_pb2.ActResponse(
-            view=await self._view(table, seat, context), events=map(event_message, rows)
-        )
+        with table.pinned():
+            if name is None or not await self._was_done(table, expected, name):
+                try:
+                    await table.act(seat, action, expected, name)
+                except InvalidInputError as error:
+                    raise type(error)(map(_named_as_sent, error.faults)) from None
+            rows = await self._events(table, expected)
+            return game_pb2.ActResponse(
+                view=await self._view(table, seat, context),
+                events=[table.written(row)[0] for row in rows],
+            )
 
     async def _was_done(self, table: LiveTable, expected: int, name: str) -> bool:
         """Whether an action was done already, at the version that the caller had seen."""
@@ -207,7 +208,7 @@ class GameServicer:
 
     async def watch(
         self, request: game_pb2.WatchRequest, context: CallContext
-    ) -> AsyncIterator[game_pb2.WatchResponse]:
+    ) -> AsyncIterator[game_pb2.WatchResponse | bytes]:
         """Stream the events of a game.
 
         What a slow reader has not read yet is not kept for it in memory: when it comes for more,
@@ -226,14 +227,15 @@ class GameServicer:
             if last < table.version:
                 for row in await self._events(table, last):
                     last = row.number
-                    answer = game_pb2.WatchResponse(event=event_message(row))
+                    event, written = table.written(row)
                     if request.include_views and last == table.version:
-                        answer.view.CopyFrom(await self._view(table, access.seat, context))
+                        view = await self._view(table, access.seat, context)
                         # Something may have happened while the view was made.
-                        if answer.view.version != last:
-                            answer.ClearField("view")
-                        has_view = has_view or answer.HasField("view")
-                    yield answer
+                        if view.version == last:
+                            has_view = True
+                            yield game_pb2.WatchResponse(event=event, view=view)
+                            continue
+                    yield written
                 continue
             if not has_view:
                 has_view = True
@@ -241,11 +243,8 @@ class GameServicer:
                 continue
             if table.is_over:
                 return
-            table.pins += 1
-            try:
+            with table.pinned():
                 await table.wait_for_change(last)
-            finally:
-                table.pins -= 1
             if table.version == last and request.include_views:
                 has_view = False  # somebody has joined: no event, but another view
 

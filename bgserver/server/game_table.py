@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,11 +20,13 @@ from bgserver.games.bot import bot_action
 from bgserver.games.errors import StorageError, VersionMismatchError
 from bgserver.games.events import By
 from bgserver.games.storage_records import OccupantKind, Status
+from bgserver.server.convert_game_event import event_message
 from bgserver.server.game_moves import act, append_of, player_in, settled
 from bgserver.server.pool import Priority, one_chunk
+from bgserver.v1 import game_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
 
     from bgserver.engine.position import Seat
     from bgserver.games.actions import Action
@@ -57,15 +60,25 @@ class LiveTable:
         self.state = state
         """Where the table stands; None while it waits for players."""
         self.pins = 0
-        """How many watchers hold it in memory."""
+        """How many calls hold it in memory."""
         self.lock = asyncio.Lock()
         """Held by whoever changes the game."""
         self._due = due
         self._due_task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._written: dict[int, tuple[game_pb2.GameEvent, bytes]] = {}
         self._tail: deque[EventRow] = deque(loaded.events[-_TAIL:], _TAIL)
         self._snapshot_version = loaded.snapshot[0] if loaded.snapshot is not None else 0
         self._is_lost = False
+
+    @contextmanager
+    def pinned(self) -> Iterator[None]:
+        """Keep it in memory: what is asked of it meanwhile is asked of the game as it is."""
+        self.pins += 1
+        try:
+            yield
+        finally:
+            self.pins -= 1
 
     @property
     def version(self) -> int:
@@ -76,6 +89,11 @@ class LiveTable:
     def is_over(self) -> bool:
         """Whether no event will follow."""
         return self.row.status is Status.OVER
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is going to happen by itself."""
+        return self._due is not None
 
     @property
     def is_busy(self) -> bool:
@@ -194,6 +212,18 @@ class LiveTable:
             return None
         return [row for row in self._tail if row.number > after]
 
+    def written(self, row: EventRow) -> tuple[game_pb2.GameEvent, bytes]:
+        """An event for the API, and the serialised `WatchResponse` with it; all share them."""
+        found = self._written.get(row.number)
+        if found is None:
+            message = event_message(row)
+            found = message, game_pb2.WatchResponse(event=message).SerializeToString()
+            if self._tail and row.number >= self._tail[0].number:
+                if len(self._written) >= _TAIL:
+                    self._written.clear()
+                self._written[row.number] = found
+        return found
+
     # --- what happens by itself ---
 
     def arm(self) -> None:
@@ -226,6 +256,7 @@ class LiveTable:
             again_at = self._host.clock.now() + _RETRY_S
         finally:
             self._due_task = None
+            self._host.note_engine_game(self, is_running=self.is_running)
             self._host.set_timer(self.row.id, again_at)
 
     async def _bot_acts(self, due: Due) -> None:

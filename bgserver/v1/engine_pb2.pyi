@@ -159,6 +159,7 @@ class EvaluateResponse(_message.Message):
     MATCH_WINNING_CHANCES_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     POSITION_CLASS_FIELD_NUMBER: _builtins.int
+    PRESET_FIELD_NUMBER: _builtins.int
     cubeless_equity: _builtins.float
     """Cubeless money equity in points, cube at 1: -3..3."""
     cubeful_equity: _builtins.float
@@ -171,6 +172,10 @@ class EvaluateResponse(_message.Message):
     """The level of the figures."""
     position_class: _builtins.str
     """Which network or table judged: `contact`, `race`, `crashed`, `opening`, `bearoff`..."""
+    preset: _builtins.str
+    """The rollout level of the figures with its version, for example `rollout_fast@1`, and level is
+    the level before it; empty if nothing was rolled out.
+    """
     @_builtins.property
     def probabilities(self) -> _common_pb2.Probabilities:
         """Cubeless chances."""
@@ -184,10 +189,11 @@ class EvaluateResponse(_message.Message):
         match_winning_chances: _builtins.float | None = ...,
         level: _common_pb2.Level.ValueType = ...,
         position_class: _builtins.str = ...,
+        preset: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances", "match_winning_chances", b"match_winning_chances", "probabilities", b"probabilities"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances", "cubeful_equity", b"cubeful_equity", "cubeless_equity", b"cubeless_equity", "level", b"level", "match_winning_chances", b"match_winning_chances", "position_class", b"position_class", "probabilities", b"probabilities"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances", "cubeful_equity", b"cubeful_equity", "cubeless_equity", b"cubeless_equity", "level", b"level", "match_winning_chances", b"match_winning_chances", "position_class", b"position_class", "preset", b"preset", "probabilities", b"probabilities"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__match_winning_chances: _TypeAlias = _typing.Literal["match_winning_chances"]  # noqa: Y015
     _WhichOneofArgType__match_winning_chances: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances"]  # noqa: Y015
@@ -255,6 +261,7 @@ class RankedPlay(_message.Message):
     PROBABILITIES_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     MATCH_WINNING_CHANCES_FIELD_NUMBER: _builtins.int
+    PRESET_FIELD_NUMBER: _builtins.int
     equity: _builtins.float
     """The equity that it was ranked by, in points of the present cube."""
     equity_loss: _builtins.float
@@ -263,6 +270,10 @@ class RankedPlay(_message.Message):
     """The level of these figures; plays that were filtered out early keep a lower level."""
     match_winning_chances: _builtins.float
     """Match winning chances after the play, 0..1; only in a match and not if ranked cubeless."""
+    preset: _builtins.str
+    """The rollout level of these figures with its version, and level is the level before it; empty
+    for plays that were not rolled out. These come after those that were.
+    """
     @_builtins.property
     def play(self) -> _common_pb2.Play:
         """The play."""
@@ -280,10 +291,11 @@ class RankedPlay(_message.Message):
         probabilities: _common_pb2.Probabilities | None = ...,
         level: _common_pb2.Level.ValueType = ...,
         match_winning_chances: _builtins.float | None = ...,
+        preset: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances", "match_winning_chances", b"match_winning_chances", "play", b"play", "probabilities", b"probabilities"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances", "equity", b"equity", "equity_loss", b"equity_loss", "level", b"level", "match_winning_chances", b"match_winning_chances", "play", b"play", "probabilities", b"probabilities"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances", "equity", b"equity", "equity_loss", b"equity_loss", "level", b"level", "match_winning_chances", b"match_winning_chances", "play", b"play", "preset", b"preset", "probabilities", b"probabilities"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__match_winning_chances: _TypeAlias = _typing.Literal["match_winning_chances"]  # noqa: Y015
     _WhichOneofArgType__match_winning_chances: _TypeAlias = _typing.Literal["_match_winning_chances", b"_match_winning_chances"]  # noqa: Y015
@@ -388,6 +400,7 @@ class AdviseCubeResponse(_message.Message):
     OWN_TAKE_POINT_FIELD_NUMBER: _builtins.int
     GAMMON_RATE_FIELD_NUMBER: _builtins.int
     OPPONENT_GAMMON_RATE_FIELD_NUMBER: _builtins.int
+    PRESET_FIELD_NUMBER: _builtins.int
     action: Global___CubeAction.ValueType
     """The best actions."""
     action_text: _builtins.str
@@ -438,6 +451,10 @@ class AdviseCubeResponse(_message.Message):
     """Share of the wins of the player on roll that are gammons or backgammons."""
     opponent_gammon_rate: _builtins.float
     """The same for the opponent's wins."""
+    preset: _builtins.str
+    """The rollout level of the figures with its version, and level is the level before it; empty if
+    nothing was rolled out.
+    """
     @_builtins.property
     def probabilities(self) -> _common_pb2.Probabilities:
         """Cubeless chances."""
@@ -475,10 +492,11 @@ class AdviseCubeResponse(_message.Message):
         own_take_point: _builtins.float | None = ...,
         gammon_rate: _builtins.float = ...,
         opponent_gammon_rate: _builtins.float = ...,
+        preset: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "cash_point", b"cash_point", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_value", b"gammon_value", "no_double_mwc", b"no_double_mwc", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "probabilities", b"probabilities", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "action", b"action", "action_text", b"action_text", "beaver", b"beaver", "cash_point", b"cash_point", "cubeless_equity", b"cubeless_equity", "dead_cube", b"dead_cube", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_rate", b"gammon_rate", "gammon_value", b"gammon_value", "level", b"level", "no_double_equity", b"no_double_equity", "no_double_mwc", b"no_double_mwc", "opponent_gammon_rate", b"opponent_gammon_rate", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "probabilities", b"probabilities", "refusals", b"refusals", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "action", b"action", "action_text", b"action_text", "beaver", b"beaver", "cash_point", b"cash_point", "cubeless_equity", b"cubeless_equity", "dead_cube", b"dead_cube", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_rate", b"gammon_rate", "gammon_value", b"gammon_value", "level", b"level", "no_double_equity", b"no_double_equity", "no_double_mwc", b"no_double_mwc", "opponent_gammon_rate", b"opponent_gammon_rate", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "preset", b"preset", "probabilities", b"probabilities", "refusals", b"refusals", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__cash_point: _TypeAlias = _typing.Literal["cash_point"]  # noqa: Y015
     _WhichOneofArgType__cash_point: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point"]  # noqa: Y015
@@ -1055,6 +1073,9 @@ class Limits(_message.Message):
     MAX_ROLLOUTS_PER_CLIENT_FIELD_NUMBER: _builtins.int
     MAX_ROLLOUT_TRIALS_FIELD_NUMBER: _builtins.int
     MAX_ROLLOUT_PLAYS_FIELD_NUMBER: _builtins.int
+    MAX_GAMES_FIELD_NUMBER: _builtins.int
+    MAX_ENGINE_GAMES_FIELD_NUMBER: _builtins.int
+    MAX_WATCHERS_FIELD_NUMBER: _builtins.int
     max_message_bytes: _builtins.int
     """Largest message that is accepted, in bytes."""
     max_pending_requests: _builtins.int
@@ -1075,6 +1096,12 @@ class Limits(_message.Message):
     """Most trials of one candidate of a rollout."""
     max_rollout_plays: _builtins.int
     """Most plays of one rollout."""
+    max_games: _builtins.int
+    """Most games of GameService that are not over."""
+    max_engine_games: _builtins.int
+    """Most games of GameService at once that are played by engine players only."""
+    max_watchers: _builtins.int
+    """Most Watch streams at once."""
     def __init__(
         self,
         *,
@@ -1088,10 +1115,13 @@ class Limits(_message.Message):
         max_rollouts_per_client: _builtins.int = ...,
         max_rollout_trials: _builtins.int = ...,
         max_rollout_plays: _builtins.int = ...,
+        max_games: _builtins.int = ...,
+        max_engine_games: _builtins.int = ...,
+        max_watchers: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_engine_games", b"max_engine_games", "max_games", b"max_games", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations", "max_watchers", b"max_watchers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1110,6 +1140,7 @@ class GetInfoResponse(_message.Message):
     THREADS_FIELD_NUMBER: _builtins.int
     MATCH_EQUITY_TABLE_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    ROLLOUT_LEVELS_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Version of the server."""
     threads: _builtins.int
@@ -1132,6 +1163,10 @@ class GetInfoResponse(_message.Message):
     def limits(self) -> Global___Limits:
         """The limits."""
 
+    @_builtins.property
+    def rollout_levels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of the rollout levels with their versions, for Limit.preset, the quickest first."""
+
     def __init__(
         self,
         *,
@@ -1142,10 +1177,11 @@ class GetInfoResponse(_message.Message):
         threads: _builtins.int = ...,
         match_equity_table: _builtins.str = ...,
         digest: _builtins.str = ...,
+        rollout_levels: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "levels", b"levels", "limits", b"limits", "match_equity_table", b"match_equity_table", "networks", b"networks", "threads", b"threads", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "levels", b"levels", "limits", b"limits", "match_equity_table", b"match_equity_table", "networks", b"networks", "rollout_levels", b"rollout_levels", "threads", b"threads", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -82,17 +82,11 @@ def test_no_crawford_outside_matches(preset: str) -> None:
 
 @pytest.mark.parametrize("preset", _ALL)
 def test_jacoby_in_money_only(preset: str) -> None:
-    desk = _desk(preset)
-    # In Long Nardy the loser's checkers on own 13 are no matter for the result either.
+    desk = _desk(preset, auto_roll=False, auto_play_single=False)
+    # 13 is outside both homes in backgammon; in Long Nardy it does not matter.
     desk.to_roll(board({1: 1}, {13: 15}))
-    if preset in _MATCHES:
-        desk.change(score=(0, 0))
-    if desk.state.stage is Stage.TO_ROLL:
-        desk.settle()
-    if desk.state.stage is Stage.TO_ROLL:
-        desk.do(FIRST, act.Roll())
-    if desk.state.result is None:
-        desk.step(1, 0)
+    desk.do(FIRST, act.Roll())
+    desk.step(1, 0)
     result = Resignation.SINGLE if preset == "money" else Resignation.GAMMON
     assert desk.ended.result is result
 

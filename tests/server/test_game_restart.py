@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bgserver_client import AsyncClient, AsyncGame, UnavailableError, person
+from bgserver_client import AsyncClient, AsyncGame, NotFoundError, UnavailableError, person
 from bgserver_client.v1 import game_pb2
 
 from bgserver.server.app import BgServer, ServerStartError
@@ -140,7 +140,12 @@ async def test_old_games_go(start_server: Starter, tmp_path: Path) -> None:
         clock.advance(5 * 86_400)
         young = await client.create_game("classic", second="open")
         clock.advance(3 * 86_400)
+        watching = client.watch(old.game_id, old.spectator_token)
+        waiting = asyncio.create_task(anext(watching))
+        await client.get_game(old.game_id, old.spectator_token)
         await server.runtime.games.delete_old()
+        with pytest.raises(NotFoundError):
+            await waiting
         tokens = [old.spectator_token, young.spectator_token]
         answer = await client.list_games(tokens=tokens)
         assert [game.game_id for game in answer.games] == [young.game_id]

@@ -461,6 +461,22 @@ async def test_hints_are_for_whose_turn_it_is(client: AsyncClient) -> None:
     assert off.value.reason == "HINTS_OFF"
 
 
+async def test_either_side_of_the_board(client: AsyncClient) -> None:
+    created = await client.create_game("classic", second=person(), seed=1)
+    views = [
+        (
+            await client.get_game(
+                created.game_id, created.spectator_token, view_from=side, include_board=True
+            )
+        ).view
+        for side in ("first", "second")
+    ]
+    points = [list(view.position.points) for view in views]
+    assert points[1] == [-count for count in reversed(points[0])]
+    assert [view.viewer for view in views] == [FIRST, SECOND]
+    assert all(view.board and view.pips == 167 for view in views)
+
+
 async def test_fair_dice_can_be_checked_after_the_game(client: AsyncClient) -> None:
     first, second = await _pair(client, "traditional", fair_dice=True)
     assert first.view.dice_kind == game_pb2.DICE_KIND_FAIR
@@ -513,6 +529,21 @@ async def test_two_bots_play_a_match_to_its_end(client: AsyncClient) -> None:
     assert events[-1].session_ended.winner in {FIRST, SECOND}
     actors = {event.actor for event in events if event.HasField("play_confirmed")}
     assert game_pb2.ACTOR_BOT in actors
+
+
+async def test_games_of_bots_only_are_few(start_server: Starter) -> None:
+    async with (
+        start_server(max_engine_games=1) as server,
+        AsyncClient(server.address) as client,
+    ):
+        match: dict[str, Any] = {"match_length": 7, "first": "beginner", "second": "beginner"}
+        created = await client.create_game("joypip", **match)
+        with pytest.raises(ResourceExhaustedError):
+            await client.create_game("joypip", **match)
+        async for _ in client.watch(created.game_id, created.spectator_token):
+            pass
+        await client.create_game("joypip", **match)
+        assert (await client.get_info()).limits.max_engine_games == 1
 
 
 async def test_more_games_than_memory_holds(start_server: Starter) -> None:

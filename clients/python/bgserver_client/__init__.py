@@ -23,6 +23,7 @@ from bgserver_client._game_requests import (
 from bgserver_client._questions import Question
 from bgserver_client._requests import (
     DiceLike,
+    JudgeLike,
     LevelLike,
     LevelName,
     PlayerLike,
@@ -78,6 +79,7 @@ __all__ = [
     "Game",
     "InternalError",
     "InvalidArgumentError",
+    "JudgeLike",
     "LevelLike",
     "LevelName",
     "NotFoundError",

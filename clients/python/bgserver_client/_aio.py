@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from bgserver_client._requests import (
         DiceLike,
+        JudgeLike,
         LevelLike,
         PlayerLike,
         PositionLike,
@@ -228,7 +229,7 @@ class AsyncClient(AsyncGameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.EvaluateResponse:
@@ -249,7 +250,7 @@ class AsyncClient(AsyncGameMethods):
         position: PositionLike,
         dice: DiceLike | None = None,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
         cubeless: bool = False,
@@ -284,7 +285,7 @@ class AsyncClient(AsyncGameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.AdviseCubeResponse:

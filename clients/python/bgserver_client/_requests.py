@@ -33,6 +33,10 @@ LevelName: TypeAlias = Literal["static", "lookahead_1", "lookahead_2", "lookahea
 LevelLike: TypeAlias = LevelName | common_pb2.Level.ValueType
 """How deep the engine looks: a name such as `static`, or a value of the enum `Level`."""
 
+JudgeLike: TypeAlias = LevelLike | str
+"""How deep the engine looks: a level, or the name of a rollout level, such as `rollout_fast` or
+`rollout_fast@1`; `get_info` lists them."""
+
 StrengthName: TypeAlias = Literal["beginner", "normal", "expert"]
 PlayerLike: TypeAlias = LevelLike | StrengthName | common_pb2.Player
 """A player: a level, a strength's name for a static player of that strength, or a message, which
@@ -161,9 +165,11 @@ def _player(
     return message
 
 
-def limit_message(level: LevelLike | None, milliseconds: int | None) -> common_pb2.Limit | None:
+def limit_message(level: JudgeLike | None, milliseconds: int | None) -> common_pb2.Limit | None:
     """How far the engine may go; None means to the static level."""
     if milliseconds is None:
+        if isinstance(level, str) and level.startswith("rollout"):
+            return common_pb2.Limit(preset=plain_text(level, "limit.preset"))
         return None if level is None else common_pb2.Limit(level=level_value(level, "limit.level"))
     if level is not None:
         message = f"expected a level or milliseconds, got {level!r} and {milliseconds!r}"
@@ -235,7 +241,7 @@ def convert_position(position: PositionLike) -> rules_pb2.ConvertPositionRequest
 
 
 def evaluate(
-    position: PositionLike, level: LevelLike | None, milliseconds: int | None
+    position: PositionLike, level: JudgeLike | None, milliseconds: int | None
 ) -> engine_pb2.EvaluateRequest:
     """Request of Evaluate."""
     return engine_pb2.EvaluateRequest(
@@ -247,7 +253,7 @@ def rank_plays(
     position: PositionLike,
     dice: DiceLike | None,
     *,
-    level: LevelLike | None,
+    level: JudgeLike | None,
     milliseconds: int | None,
     max_plays: int,
     cubeless: bool,
@@ -265,7 +271,7 @@ def rank_plays(
 
 
 def advise_cube(
-    position: PositionLike, level: LevelLike | None, milliseconds: int | None
+    position: PositionLike, level: JudgeLike | None, milliseconds: int | None
 ) -> engine_pb2.AdviseCubeRequest:
     """Request of AdviseCube."""
     return engine_pb2.AdviseCubeRequest(

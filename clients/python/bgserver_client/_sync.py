@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from bgserver_client._requests import (
         DiceLike,
+        JudgeLike,
         LevelLike,
         PlayerLike,
         PositionLike,
@@ -225,7 +226,7 @@ class Client(GameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.EvaluateResponse:
@@ -246,7 +247,7 @@ class Client(GameMethods):
         position: PositionLike,
         dice: DiceLike | None = None,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
         cubeless: bool = False,
@@ -281,7 +282,7 @@ class Client(GameMethods):
         self,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: JudgeLike | None = None,
         milliseconds: int | None = None,
         timeout_s: float | None = None,
     ) -> engine_pb2.AdviseCubeResponse:

@@ -3,7 +3,7 @@
 isort:skip_file
 The vocabulary of all bgserver services.
 
-The server keeps no games: each request says all that its answer depends on.
+Only GameService keeps anything: each other request says all that its answer depends on.
 
 A failed call has one of these statuses, and with it (in `grpc-status-details-bin`) a
 google.rpc.ErrorInfo with a stable reason:
@@ -647,7 +647,7 @@ Global___Player: _TypeAlias = Player  # noqa: Y015
 
 @_typing.final
 class Limit(_message.Message):
-    """How far the engine may go with a question. Exactly one of both must be set; a request without a
+    """How far the engine may go with a question. Exactly one of these must be set; a request without a
     Limit means the static level.
     """
 
@@ -655,6 +655,7 @@ class Limit(_message.Message):
 
     LEVEL_FIELD_NUMBER: _builtins.int
     MILLISECONDS_FIELD_NUMBER: _builtins.int
+    PRESET_FIELD_NUMBER: _builtins.int
     level: Global___Level.ValueType
     """To this level, however long that takes; not LEVEL_UNSPECIFIED."""
     milliseconds: _builtins.int
@@ -664,17 +665,25 @@ class Limit(_message.Message):
     earlier if the next level would not fit or there is none, and late by one piece of work at
     most, some milliseconds on a server that is not overloaded.
     """
+    preset: _builtins.str
+    """By truncated rollouts: the name of one of GetInfoResponse.rollout_levels, for example
+    `rollout_fast`, with or without a version, `rollout_fast@1`. A level looks ahead first and
+    rolls out what is near the best, always with the same seed, so its figures are repeatable.
+    Settings never change without a new version, which the answer states. They take from some
+    tenths of a second to some seconds for a decision.
+    """
     def __init__(
         self,
         *,
         level: Global___Level.ValueType = ...,
         milliseconds: _builtins.int = ...,
+        preset: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limit", b"limit", "milliseconds", b"milliseconds"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limit", b"limit", "milliseconds", b"milliseconds", "preset", b"preset"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limit", b"limit", "milliseconds", b"milliseconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limit", b"limit", "milliseconds", b"milliseconds", "preset", b"preset"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_limit: _TypeAlias = _typing.Literal["level", "milliseconds"]  # noqa: Y015
+    _WhichOneofReturnType_limit: _TypeAlias = _typing.Literal["level", "milliseconds", "preset"]  # noqa: Y015
     _WhichOneofArgType_limit: _TypeAlias = _typing.Literal["limit", b"limit"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_limit) -> _WhichOneofReturnType_limit | None: ...
 

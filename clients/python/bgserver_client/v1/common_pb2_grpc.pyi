@@ -3,7 +3,7 @@
 isort:skip_file
 The vocabulary of all bgserver services.
 
-The server keeps no games: each request says all that its answer depends on.
+Only GameService keeps anything: each other request says all that its answer depends on.
 
 A failed call has one of these statuses, and with it (in `grpc-status-details-bin`) a
 google.rpc.ErrorInfo with a stable reason:

@@ -756,7 +756,10 @@ Global___SeatInfo: _TypeAlias = SeatInfo  # noqa: Y015
 
 @_typing.final
 class Clock(_message.Message):
-    """The clock of whoever must act."""
+    """The clock of whoever must act. Time runs on the server, for a whole turn: roll, play and answers.
+    A restart of the server costs nobody time: what lies between its last sign of life, at most a
+    second before it stopped, and the new start is not counted (the event downtime_excused).
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

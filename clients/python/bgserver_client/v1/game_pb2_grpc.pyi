@@ -43,6 +43,9 @@ class GameServiceStub:
     are open in these games, so both players and the spectators see steps that are not confirmed yet,
     as across a real board. What nobody sees before the end are the seeds of dice and of bots.
 
+    How long games are kept: for ever, unless the server was started with --keep-finished-days or
+    --keep-idle-days.
+
     Errors besides those of every service (see common.proto):
 
       NOT_FOUND            GAME_NOT_FOUND; INVITATION_NOT_FOUND
@@ -98,6 +101,9 @@ class GameServiceAsyncStub(GameServiceStub):
     are open in these games, so both players and the spectators see steps that are not confirmed yet,
     as across a real board. What nobody sees before the end are the seeds of dice and of bots.
 
+    How long games are kept: for ever, unless the server was started with --keep-finished-days or
+    --keep-idle-days.
+
     Errors besides those of every service (see common.proto):
 
       NOT_FOUND            GAME_NOT_FOUND; INVITATION_NOT_FOUND
@@ -148,6 +154,9 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
     that does not fit is answered like a game that does not exist: NOT_FOUND, GAME_NOT_FOUND. Boards
     are open in these games, so both players and the spectators see steps that are not confirmed yet,
     as across a real board. What nobody sees before the end are the seeds of dice and of bots.
+
+    How long games are kept: for ever, unless the server was started with --keep-finished-days or
+    --keep-idle-days.
 
     Errors besides those of every service (see common.proto):
 

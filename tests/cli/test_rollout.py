@@ -1,0 +1,83 @@
+"""`bgserver rollout`: tables, JSON, faults; rollout levels of the other commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+
+from bgserver.v1 import rollout_pb2
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import CommandLine
+
+_QUICK = ("--trials", "36", "--truncate", "3", "--seed", "5")
+
+
+def test_a_position(bgserver: CommandLine) -> None:
+    answer = bgserver("rollout", "start", *_QUICK)
+    assert answer.code == 0
+    for words in ("BAR", "Equity", "Cubeless", "36 trials (all trials played), seed 5"):
+        assert words in answer.out
+    assert "Behind" not in answer.out
+
+
+def test_plays(bgserver: CommandLine) -> None:
+    answer = bgserver("rollout", "start", "31", "--plays", "24/20, 8/5 6/5", *_QUICK)
+    assert answer.code == 0
+    lines = answer.out.splitlines()
+    names = [line.split("  ")[0] for line in lines if line.startswith(("8/5 6/5", "24/20"))]
+    assert names == ["8/5 6/5", "24/20"]  # the best first
+    assert "Better with" in answer.out
+
+
+def test_cube_actions(bgserver: CommandLine) -> None:
+    answer = bgserver("rollout", "start", "--cube", *_QUICK)
+    assert answer.code == 0
+    for words in ("Best: no double/take", "No double", "Double / take", "Double / pass"):
+        assert words in answer.out
+
+
+def test_json_is_the_last_answer_and_repeatable(bgserver: CommandLine) -> None:
+    first = bgserver("rollout", "nardy-start", *_QUICK, "--json")
+    answer = json_format.Parse(first.out, rollout_pb2.RolloutResponse())
+    assert answer.stopped_by == rollout_pb2.ROLLOUT_STOP_TRIALS
+    assert answer.entries[0].win_backgammon.mean == 0.0
+    assert bgserver("rollout", "nardy-start", *_QUICK, "--json").out == first.out
+
+
+def test_it_ends_at_a_standard_error(bgserver: CommandLine) -> None:
+    arguments = ["--se", "0.05", "--truncate", "2", "--trials", "10000", "--json", "--seed", "1"]
+    answer = bgserver("rollout", "start", *arguments).json
+    assert answer["stoppedBy"] == "ROLLOUT_STOP_STANDARD_ERROR"
+    assert answer["trials"] < 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--se", "0.01"), ["trials:"]),
+        (("--trials", "5", "--min-trials", "6", "--early-plies", "2"), ["min_trials:", "early_le"]),
+        (("--truncate-level", "lookahead_1"), ["truncate_level:"]),
+        (("31", "--plays", "8/5 6/5,24/18"), ["plays[1]:"]),
+        (("--level", "random"), ["levels.checker:"]),
+    ],
+)
+def test_every_fault_is_named(
+    bgserver: CommandLine, arguments: tuple[str, ...], words: list[str]
+) -> None:
+    answer = bgserver("rollout", "start", *arguments)
+    assert answer.code != 0
+    assert answer.out == ""
+    for word in words:
+        assert word in answer.err
+
+
+def test_rollout_levels(bgserver: CommandLine) -> None:
+    answer = bgserver("rank", "start", "41", "--level", "rollout_fast")
+    assert "rollout_fast@1" in answer.out
+    assert "rollout_fast@1" in bgserver("cube", "start", "--level", "rollout_fast@1").out
+    wrong = bgserver("eval", "start", "--level", "rollout_slow")
+    assert "limit.preset:" in wrong.err
+    assert "limit.level:" in bgserver("eval", "start", "--level", "deep").err
