@@ -1,7 +1,12 @@
 """How much equity the engine's cube decisions give up on the reference decisions.
 
     python -m bench.cube_reference                       # static
-    python -m bench.cube_reference --level lookahead_1 --worst 10
+    python -m bench.cube_reference --levels static,lookahead_1,lookahead_2 --groups
+    python -m bench.cube_reference --levels lookahead_1 --formula --worst 10
+
+`--formula` adds what the static formula for the cube makes of the same chances: beside the level
+itself it tells wrong chances from a wrong formula. `--groups` splits the losses by what decides the
+position and by the score.
 
 The yardstick is the mean of the two deep evaluations in `bench/reference/cube_decisions.jsonl`. The
 same is printed for the static and deep evaluations recorded there. Two losses are counted for
@@ -19,10 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bgserver.engine.cube import advise_cube
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Cube, CubeOwner, GameState, MatchScore, Position
-from bgserver.engine.rollout_level import ROLLOUT_LEVELS, find_rollout_level
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS, RolloutLevel, find_rollout_level
 from bgserver.engine.work import run
 
 if TYPE_CHECKING:
@@ -128,21 +134,44 @@ def report(name: str, chosen: list[tuple[Decision, Values]]) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    names = [level.value for level in Engine.levels] + [level.name for level in ROLLOUT_LEVELS]
-    parser.add_argument("--level", choices=names, default="static")
+    parser.add_argument(
+        "--levels", type=_levels, default=[Level.STATIC], help="with commas between them"
+    )
     parser.add_argument("--every", type=int, default=1, help="take every n-th decision only")
+    parser.add_argument("--formula", action="store_true", help="the static formula as well")
+    parser.add_argument("--groups", action="store_true", help="losses group by group")
     parser.add_argument("--worst", type=int, default=0, help="print the worst decisions")
     options = parser.parse_args()
     engine = Engine.load()
-    level = find_rollout_level(options.level) or Level(options.level)
     reference = decisions()[:: options.every]
-    started = time.perf_counter()
-    ours = [(entry, _values(run(engine.advise_cube(entry.state, level))[0])) for entry in reference]
-    seconds = time.perf_counter() - started
-    print(f"{len(reference)} decisions in {seconds:.2f} s; mean loss in mEq a decision")
+    print(f"{len(reference)} decisions; mean loss in mEq a decision")
     print(f"{'':>24} {'money':^15} {'match':^15} {'all':^15}")
     print(f"{'':>24} {' '.join(['double', '   take'] * 3)}")
-    report(f"bgserver {options.level}", ours)
+    ours: list[tuple[Decision, Values]] = []
+    for level in options.levels:
+        started = time.perf_counter()
+        answers = [run(engine.advise_cube(entry.state, level)) for entry in reference]
+        seconds = time.perf_counter() - started
+        ours = [
+            (entry, _values(answer[0])) for entry, answer in zip(reference, answers, strict=True)
+        ]
+        name = level.name if isinstance(level, RolloutLevel) else level.value
+        report(f"bgserver {name}", ours)
+        if options.formula:
+            by_formula = [
+                (entry, _values(advise_cube(found.probabilities, entry.state, met=engine.met)))
+                for entry, (_, found) in zip(reference, answers, strict=True)
+            ]
+            report("formula on its chances", by_formula)
+        print(f"{'':>24} {seconds:.2f} s")
+        if options.groups:
+            losses_of: dict[str, list[tuple[float, float]]] = {}
+            for (entry, values), (_, found) in zip(ours, answers, strict=True):
+                for name in _group(entry.state, found.position_class):
+                    losses_of.setdefault(name, []).append(entry.losses(values))
+            for group, lost in sorted(losses_of.items()):
+                double, take = (1000 * statistics.fmean(part) for part in zip(*lost, strict=True))
+                print(f"{group:>24} {double:7.2f} {take:7.2f}  of {len(lost)}")
     for name in ("gnubg0", "sage1", "gnubg2", "sage3"):
         report(name, [(entry, entry.recorded[name]) for entry in reference])
     worst = sorted(ours, key=lambda pair: -sum(pair[0].losses(pair[1])))[: options.worst]
@@ -150,6 +179,29 @@ def main() -> None:
         losses = ", ".join(f"{1000 * loss:.0f}" for loss in entry.losses(values))
         print(f"{entry.name}: lost {losses} mEq; {_line(values)}; reference {_line(entry.truth)}")
         print(f"    {entry.state.position.points} {entry.state.cube} {entry.state.match}")
+
+
+def _levels(text: str) -> list[Level | RolloutLevel]:
+    names = text.split(",")
+    known = [level.value for level in Engine.levels] + [level.name for level in ROLLOUT_LEVELS]
+    if not set(names) <= set(known):
+        message = f"expected some of {', '.join(known)}"
+        raise argparse.ArgumentTypeError(message)
+    return [find_rollout_level(name) or Level(name) for name in names]
+
+
+def _group(state: GameState, position_class: str) -> list[str]:
+    """Groups that a decision belongs to."""
+    groups = ["contact" if position_class in ("contact", "crashed", "opening") else "race"]
+    if state.match is None:
+        groups.append("money, jacoby" if state.jacoby else "money")
+        return groups
+    own, opponent = state.match.away
+    nearest = min(own, opponent)
+    score = "1 away" if nearest == 1 else "2 away" if nearest == 2 else "3 and 4 away"
+    groups.append(f"match, {score if nearest < 5 else '5 away and more'}")
+    groups.append("match, cube centred" if state.cube.value == 1 else "match, cube turned")
+    return groups
 
 
 def _line(values: Values) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bgserver.cli import inputs, tables
+from bgserver.cli import cube_tables, inputs, tables
 from bgserver.cli.options import (
     AddressOption,
     DiceArgument,
@@ -107,14 +107,37 @@ def cube(
     position: PositionArgument,
     level: JudgeOption = None,
     time_ms: TimeMsOption = None,
+    scores: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=25,
+            help="Instead: the decision at every score up to so many points away.",
+        ),
+    ] = None,
+    market: Annotated[
+        bool, typer.Option("--market", help="Count the exchanges that lose the market.")
+    ] = False,
     json: JsonOption = False,
     address: AddressOption = None,
     token: TokenOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
     """Advise on the cube: double or not, take or pass."""
+    source = inputs.parse_position(position)
+    limit = limit_message(level, time_ms)
+    if scores is not None:
+        asked = engine_pb2.AdviseCubeByScoreRequest(position=source, limit=limit, away=scores)
+        with connect(address, token, timeout) as transport:
+            table = ask(transport, asked, engine_pb2.AdviseCubeByScoreResponse)
+            if json:
+                print_json(table)
+                return
+            board = board_text(transport, source)
+        tables.show(board, *cube_tables.score_tables(table))
+        return
     request = engine_pb2.AdviseCubeRequest(
-        position=inputs.parse_position(position), limit=limit_message(level, time_ms)
+        position=source, limit=limit, market_losers=market, market_replies=market
     )
     with connect(address, token, timeout) as transport:
         answer = ask(transport, request, engine_pb2.AdviseCubeResponse)
@@ -122,7 +145,11 @@ def cube(
             print_json(answer)
             return
         board = board_text(transport, request.position)
-    tables.show(board, f"Best: {answer.action_text}", *tables.cube_table(answer))
+    parts: list[RenderableType] = [board, f"Best: {answer.action_text}"]
+    parts += tables.cube_table(answer)
+    if answer.HasField("market_losers"):
+        parts += cube_tables.market_tables(answer.market_losers)
+    tables.show(*parts)
 
 
 def bot(

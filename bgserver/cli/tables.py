@@ -22,6 +22,7 @@ __all__ = [
     "facts_table",
     "info_table",
     "inspection_table",
+    "plain_table",
     "plays_table",
     "presets_table",
     "ranking_table",
@@ -44,7 +45,7 @@ def show(*parts: RenderableType) -> None:
         sys.stdout.write("\n".join([""] * bool(number) + lines) + "\n")
 
 
-def _table(*headings: str, left: Iterable[str] = ()) -> Table:
+def plain_table(*headings: str, left: Iterable[str] = ()) -> Table:
     """An empty table whose columns are numbers, but for those named in `left`."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:
@@ -79,7 +80,7 @@ def plays_table(plays: Iterable[common_pb2.Play]) -> Table:
     """The plays of a roll; Long Nardy knows neither hits nor blots."""
     plays = list(plays)
     can_hit = any(play.result.variant != common_pb2.VARIANT_LONG_NARDY for play in plays)
-    table = _table("#", "Play", "Pips", *(["Hits", "Blots"] if can_hit else []), left=["Play"])
+    table = plain_table("#", "Play", "Pips", *(["Hits", "Blots"] if can_hit else []), left=["Play"])
     for number, play in enumerate(plays, 1):
         points = play.result.points
         pips = sum(point * count for point, count in enumerate(points) if count > 0)
@@ -96,7 +97,9 @@ def ranking_table(ranking: engine_pb2.RankPlaysResponse) -> Table:
     """Ranked plays, best first."""
     in_match = any(ranked.HasField("match_winning_chances") for ranked in ranking.plays)
     headings = ["#", "Play", "Equity", "Loss", "Win %", "gammon", "backg.", "Lose g.", "backg."]
-    table = _table(*headings, *(["MWC %"] if in_match else []), "Level", left=["Play", "Level"])
+    table = plain_table(
+        *headings, *(["MWC %"] if in_match else []), "Level", left=["Play", "Level"]
+    )
     for number, ranked in enumerate(ranking.plays, 1):
         chances = ranked.probabilities
         cells = [
@@ -124,7 +127,7 @@ def _chances(chances: common_pb2.Probabilities) -> tuple[float, ...]:
 
 
 def _chances_table(chances: common_pb2.Probabilities) -> Table:
-    table = _table("", "Wins %", "gammon or better", "backgammon", left=[""])
+    table = plain_table("", "Wins %", "gammon or better", "backgammon", left=[""])
     lose = 1 - chances.win
     table.add_row(
         "On roll",
@@ -186,7 +189,9 @@ def cube_table(advice: engine_pb2.AdviseCubeResponse) -> list[Table]:
 
 def _actions_table(advice: engine_pb2.AdviseCubeResponse) -> Table:
     in_match = advice.HasField("no_double_mwc")
-    table = _table("Action", "Equity", "Diff", *(["MWC %"] if in_match else []), left=["Action"])
+    table = plain_table(
+        "Action", "Equity", "Diff", *(["MWC %"] if in_match else []), left=["Action"]
+    )
     rows = [("No double", advice.no_double_equity, advice.no_double_mwc)]
     if advice.HasField("double_take_equity"):
         rows.append(("Double / take", advice.double_take_equity, advice.double_take_mwc))
@@ -208,12 +213,12 @@ def inspection_table(
 ) -> list[Table]:
     """Facts of a position; its faults, if it has any."""
     if facts.faults:
-        faults = _table("Field", "Reason", "Fault", left=["Field", "Reason", "Fault"])
+        faults = plain_table("Field", "Reason", "Fault", left=["Field", "Reason", "Fault"])
         for fault in facts.faults:
             faults.add_row(fault.field, fault.reason, fault.message)
         return [faults]
     has_bar = position.position.variant != common_pb2.VARIANT_LONG_NARDY
-    sides = _table("", "Pips", "Off", *(["Enters with"] if has_bar else []), left=[""])
+    sides = plain_table("", "Pips", "Off", *(["Enters with"] if has_bar else []), left=[""])
     for side, pips, off, entering in (
         ("On roll", facts.pips, facts.off, facts.entering_rolls),
         ("Opponent", facts.opponent_pips, facts.opponent_off, facts.opponent_entering_rolls),
@@ -221,7 +226,7 @@ def inspection_table(
         sides.add_row(side, str(pips), str(off), *([f"{entering}/36"] if has_bar else []))
     tables = [sides]
     if facts.blots:
-        blots = _table("Blot of", "Point", "Hit by", left=["Blot of"])
+        blots = plain_table("Blot of", "Point", "Hit by", left=["Blot of"])
         for blot in facts.blots:
             owner = "opponent" if blot.opponent else "on roll"
             blots.add_row(owner, str(blot.point), f"{blot.hitting_rolls}/36")
@@ -237,7 +242,7 @@ def inspection_table(
 
 def presets_table(presets: Iterable[rules_pb2.Preset]) -> Table:
     """The named rule sets."""
-    table = _table("Preset", "Game", "Session", "Cube", "What for",
+    table = plain_table("Preset", "Game", "Session", "Cube", "What for",
                    left=["Preset", "Game", "Session", "Cube", "What for"])  # fmt: skip
     for preset in presets:
         rules = preset.rules
@@ -272,7 +277,7 @@ def info_table(info: engine_pb2.GetInfoResponse) -> list[Table]:
             ("Most batches at once", f"{info.limits.max_batches:,}"),
         ]
     )
-    networks = _table("Network", "Game", "Version", "Loaded", "Description",
+    networks = plain_table("Network", "Game", "Version", "Loaded", "Description",
                       left=["Network", "Game", "Version", "Loaded", "Description"])  # fmt: skip
     for network in info.networks:
         networks.add_row(

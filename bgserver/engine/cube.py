@@ -28,6 +28,7 @@ from bgserver.engine.cube_rules import (
     check_cube_question,
     cube_state,
     double_refusals,
+    raccoon_side,
 )
 from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
 from bgserver.engine.met import default_met
@@ -109,6 +110,12 @@ class _Question:
         """Static utility of the position in another cube state."""
         return kernels.cubeful_utility(self.probabilities, state, self.table, self.efficiency)
 
+    def waiting(self) -> float:
+        """Static utility of not doubling in this turn."""
+        shares = kernels.gammon_shares(self.probabilities)
+        chance = float(self.probabilities[0])
+        return kernels.waiting_utility(chance, shares, self.state, self.table, self.efficiency)
+
     def value(self, utility: float) -> CubeValue:
         """A utility in the units of the answer."""
         equity = kernels.normalised(utility, self.state, self.table)
@@ -166,7 +173,7 @@ def advise_cube(
     refusals = double_refusals(state)
     possible = _STRUCTURAL_REFUSALS.isdisjoint(refusals)
     is_dead = not kernels.may_double(cube)
-    no_double = question.utility(cube) if utilities is None else utilities.no_double
+    no_double = question.waiting() if utilities is None else utilities.no_double
     after = kernels.doubled(cube)
     take = passed = beaver = answer = response = None
     action = CubeAction.NOT_ALLOWED
@@ -246,7 +253,7 @@ def advise_beaver(
         raccoon = _raccooned(question, taken) if raccoons else None
         _, answer = _best_answer(play_on, drop, raccoon)
     else:
-        raccooned = question.state._replace(value=2 * value, owner=_raccoon_side(raccoon_owner))
+        raccooned = question.state._replace(value=2 * value, owner=raccoon_side(raccoon_owner))
         drop = float(value) if may_be_dropped else None
         play_on = question.utility(raccooned)
         raccoon = None
@@ -386,17 +393,13 @@ def _raccooned(
     """
     if 2 * beavered.value > beavered.cap:
         return None
-    owner = _raccoon_side(question.raccoon_owner)
+    owner = raccoon_side(question.raccoon_owner)
     if play_on is None:
         play_on = question.utility(beavered._replace(value=2 * beavered.value, owner=owner))
     # The beaverer may drop at the value before the raccoon (4.21).
     if question.beaver_may_be_dropped:
         return min(play_on, float(beavered.value))
     return play_on
-
-
-def _raccoon_side(owner: RaccoonOwner | None) -> int:
-    return kernels.OWNED if owner is RaccoonOwner.RACCOONER else kernels.OPPOSING
 
 
 def _action_text(action: CubeAction, state: GameState) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from bgserver.engine.cube_advice import CubeUtilities
-from bgserver.engine.cube_rules import RaccoonOwner
+from bgserver.engine.cube_rules import raccoon_side
 from bgserver.kernels import cube as kernels
 from bgserver.kernels.cube_actions import beaver_allowed
 from bgserver.kernels.cube_ladder import with_cube
@@ -23,6 +23,7 @@ from bgserver.kernels.cubeful import BEAVER, MAX_STATES, TAKE, CubePlan
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bgserver.engine.cube_rules import RaccoonOwner
     from bgserver.kernels.cube import CubeState, MatchTable
 
 __all__ = ["CubeSearch", "plan_cube", "utility_of_turn"]
@@ -79,8 +80,7 @@ def plan_cube(
     is_legal = has_cube and 2 * state.value <= state.cap
     courses = _courses(state, is_legal=is_legal)
     if raccoon_owner is not None and courses[BEAVER] is not None and 8 * state.value <= state.cap:
-        side = kernels.OWNED if raccoon_owner is RaccoonOwner.RACCOONER else kernels.OPPOSING
-        courses.append((8 * state.value, side))
+        courses.append((8 * state.value, raccoon_side(raccoon_owner)))
     turns: list[list[_State]] = [[]]
     first = _add(turns[0], courses)
     links = np.full((depth, MAX_STATES, 3), -1, dtype=np.int64)

@@ -25,6 +25,7 @@ __all__ = [
     "cube_faults",
     "cube_state",
     "double_refusals",
+    "raccoon_side",
     "require_possible",
 ]
 
@@ -43,6 +44,11 @@ class RaccoonOwner(enum.Enum):
 
     BEAVERER = "beaverer"
     RACCOONER = "raccooner"
+
+
+def raccoon_side(owner: RaccoonOwner | None) -> int:
+    """`CubeState.owner` after a raccoon of the player on roll; unstated means the beaverer."""
+    return OWNED if owner is RaccoonOwner.RACCOONER else OPPOSING
 
 
 def cube_faults(

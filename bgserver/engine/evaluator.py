@@ -13,7 +13,7 @@ import numpy as np
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
 from bgserver.engine.cube import CubeUtilities, advise_cube
 from bgserver.engine.cube_plan import plan_cube, utility_of_turn
-from bgserver.engine.cube_rules import cube_state, require_possible
+from bgserver.engine.cube_rules import cube_state, raccoon_side, require_possible
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit, deepen_in_time
@@ -383,8 +383,16 @@ class Engine:
                 yield from ranking.look(step)
         return ranking.plays()
 
-    def advise_cube(self, state: GameState, limit: Limit) -> Work[tuple[CubeAdvice, Evaluation]]:
+    def advise_cube(
+        self, state: GameState, limit: Limit, *, raccoon_owner: RaccoonOwner | None = None
+    ) -> Work[tuple[CubeAdvice, Evaluation]]:
         """Advise on the cube before the roll.
+
+        Args:
+            state: The state before the roll.
+            limit: How deep to look.
+            raccoon_owner: Money play with beavers: who owns the cube after a raccoon, if a beaver
+                may be answered by one.
 
         Raises:
             InvalidInputError: The limit, the cube or the score is impossible, or the game is Long
@@ -402,10 +410,17 @@ class Engine:
                 evaluation = replace(evaluation, cubeful_equity=equity, match_winning_chances=mwc)
         else:
             level = limit.first if isinstance(limit, RolloutLevel) else limit
-            judgement = yield from self._judge(state, level)
+            judgement = yield from self._judge(state, level, raccoon_owner)
             evaluation = self._evaluation(state, judgement)
-            utilities = self.exact_cube(state) or judgement.utilities
-        advice = advise_cube(evaluation.probabilities, state, met=self.met, utilities=utilities)
+            utilities = self.exact_cube(state, raccoon_owner) or judgement.utilities
+        advice = advise_cube(
+            evaluation.probabilities,
+            state,
+            met=self.met,
+            raccoons=raccoon_owner is not None,
+            raccoon_owner=raccoon_owner,
+            utilities=utilities,
+        )
         return advice, evaluation
 
     def cube_utilities(self, state: GameState, level: Level) -> Work[CubeUtilities]:
@@ -495,18 +510,31 @@ class Engine:
         equity = float(cube_kernels.normalised(utility, cube, table))
         return equity, None if state.match is None else 0.5 * (utility + 1.0)
 
-    def exact_cube(self, state: GameState) -> CubeUtilities | None:
-        """Exact values of the cube actions in a short bear-off for money; None elsewhere."""
+    def exact_cube(
+        self, state: GameState, raccoon_owner: RaccoonOwner | None = None
+    ) -> CubeUtilities | None:
+        """Exact values of the cube actions in a short bear-off for money; None elsewhere.
+
+        Args:
+            state: The state before the roll.
+            raccoon_owner: Who owns the cube after a raccoon, if there may be one.
+        """
         if state.position.variant is Variant.LONG_NARDY:
             return None
         tables, cube = self._bearoff.tables, cube_state(state)
         roller, opponent = exact_pair(board_array(state.position), cube, tables)
         if roller < 0:
             return None
+        raccoon = None
+        if raccoon_owner is not None:
+            side = raccoon_side(raccoon_owner)
+            raccooned = cube._replace(value=8 * cube.value, owner=side)
+            raccoon = exact_no_double(roller, opponent, raccooned, tables)
         return CubeUtilities(
             no_double=exact_no_double(roller, opponent, cube, tables),
             double_take=exact_double_take(roller, opponent, 2 * cube.value, tables),
             double_beaver=exact_double_take(roller, opponent, 4 * cube.value, tables),
+            raccoon=raccoon,
         )
 
     def match_table(self, state: GameState) -> MatchTable:

@@ -66,8 +66,8 @@ Tuned on positions of self-play: `python -m bench.tune_filters` prints what filt
 The first two lose less than 0.01 thousandths of a point a decision; the third follows them.
 """
 
-_ROLLS_PER_PIECE = 7
-"""Rolls after which a kernel looks one roll further: some 2 to 3 ms."""
+_ROLLS_PER_PIECE = 5
+"""Rolls after which a kernel looks one roll further: some 2 to 4 ms."""
 
 
 class ThreadMemory(threading.local):

@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from bgserver.kernels._jit import kernel
+from bgserver.kernels.cube_live import free_share, live_share, live_take_point, live_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,14 +47,16 @@ _RACE_MIN_EFFICIENCY = 0.6
 _RACE_MAX_EFFICIENCY = 0.7
 _RACE_MIN_PIPS = 40
 _RACE_MAX_PIPS = 120
-FREE_DOUBLE_EFFICIENCY = 0.9
-"""Least efficiency where the next double of one player costs him nothing.
-
-A player who loses the match with this game whatever the cube shows (a trailer after the Crawford
-game, a taker whose opponent now wins with this cube) turns it at his very next turn, so nearly
-all of the live value is his. Measured on 1,200 positions of self-play at such scores: 0.87 to 0.92
-in each group brings this static value nearest to GNU Backgammon's two rolls deep.
-"""
+# The published efficiencies suit a position after its cube action. The player on roll who may
+# double but waits has more of what the live cube gains him: e + lift * e * (1 - e) of it for an
+# efficiency e. By the engine's own look-ahead of two rolls, over positions of self-play near a
+# double, lifts of twice these bring the equity of waiting nearest; these lose least by wrong
+# doubles, since static chances have errors (`python -m bench.cube_formula`).
+_CENTERED_LIFT = 0.18
+_JACOBY_LIFT = 0.35
+"""A centred cube with Jacoby: the dead value has no gammons, which any double brings back."""
+_CENTERED_MATCH_LIFT = 0.1
+_OWNED_LIFT = 0.18
 
 
 class MatchTable(NamedTuple):
@@ -185,21 +188,6 @@ def match_stakes(shares: GammonShares, state: CubeState, table: MatchTable, valu
 
 
 @kernel
-def live_take_point(passed: float, lose: float, gain: float, reach: float) -> float:
-    """Chance at which a player is indifferent between passing and taking.
-
-    Args:
-        passed: The taker's value after a pass.
-        lose: His value after losing at the doubled cube.
-        gain: His value at the far end of his line: a win, or his own cash at the doubled cube.
-        reach: The winning chance at that far end: 1, or his own cash point.
-    """
-    if gain <= lose:
-        return 0.0
-    return min(1.0, max(0.0, reach * (passed - lose) / (gain - lose)))
-
-
-@kernel
 def _match_cash_points(shares: GammonShares, state: CubeState, table: MatchTable) -> CashPoints:
     """Cash points by recursion from the highest cube that can still matter."""
     top = state.value
@@ -264,43 +252,6 @@ def _money_cash_points(win: float, lose: float, state: CubeState) -> CashPoints:
 
 
 @kernel
-def _live_value(
-    chance: float, stakes: Stakes, take_point: float, cash_point: float, able: int
-) -> float:
-    """The piecewise linear live-cube value.
-
-    The corners stay even where a player would do better to play on for the gammon than to cash:
-    leaving them out there was measured to be worse, since the gammon share of a position is not
-    the same at every winning chance.
-
-    Args:
-        chance: P(win) of the player on roll.
-        stakes: Values at the four corners.
-        take_point: His take point; used if the opponent can double.
-        cash_point: His cash point; used if he can double.
-        able: 1 if he can double, plus 2 if the opponent can.
-    """
-    low, low_value = 0.0, stakes.lose
-    high, high_value = 1.0, stakes.win
-    if able & 1:
-        if chance >= cash_point:
-            if cash_point >= 1.0:
-                return stakes.cash
-            share = (chance - cash_point) / (1.0 - cash_point)
-            return stakes.cash + (stakes.win - stakes.cash) * share
-        high, high_value = cash_point, stakes.cash
-    if able & 2:
-        if chance <= take_point:
-            if take_point <= 0.0:
-                return stakes.passed
-            return stakes.lose + (stakes.passed - stakes.lose) * chance / take_point
-        low, low_value = take_point, stakes.passed
-    if high <= low:
-        return 0.5 * (low_value + high_value)
-    return low_value + (high_value - low_value) * (chance - low) / (high - low)
-
-
-@kernel
 def doublers(state: CubeState) -> int:
     """Who can gain by doubling: 1 for the player on roll, plus 2 for the opponent."""
     if state.crawford or 2 * state.value > state.cap:
@@ -321,14 +272,36 @@ def may_double(state: CubeState) -> bool:
 
 
 @kernel
+def waiting_lift(state: CubeState) -> float:
+    """What lifts the share of the live value for the player on roll who may double but waits."""
+    if state.owner == OPPOSING:
+        return 0.0
+    if state.owner == OWNED:
+        return _OWNED_LIFT
+    if state.away_own > 0:
+        return _CENTERED_MATCH_LIFT
+    return _JACOBY_LIFT if state.jacoby else _CENTERED_LIFT
+
+
+@kernel
 def money_value(
     chance: float,
     shares: GammonShares,
     state: CubeState,
     efficiency: float,
     cash_points: tuple[float, float],
+    lift: float,
 ) -> float:
-    """Utility in money play; `cash_points` of (player on roll, opponent) at this cube value."""
+    """Utility in money play.
+
+    Args:
+        chance: P(win) of the player on roll.
+        shares: Gammon shares.
+        state: Cube and rules.
+        efficiency: Cube efficiency.
+        cash_points: Of (player on roll, opponent) at this cube value.
+        lift: `waiting_lift`, or 0.
+    """
     win = lose = 1.0
     if not state.jacoby or state.owner != CENTERED:
         # With Jacoby gammons count after a take only: they move the cash points, not the stakes.
@@ -339,8 +312,9 @@ def money_value(
     if able == 0:
         return dead * state.value
     stakes = Stakes(win, -lose, 1.0, -1.0)
-    live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    return (efficiency * live + (1.0 - efficiency) * dead) * state.value
+    live = live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
+    share = live_share(efficiency, lift, live - dead)
+    return (share * live + (1.0 - share) * dead) * state.value
 
 
 @kernel
@@ -350,18 +324,29 @@ def match_value(
     state: CubeState,
     efficiency: float,
     cash_points: tuple[float, float],
+    lift: float,
 ) -> float:
-    """Utility in match play; `cash_points` of (player on roll, opponent) at this cube value."""
+    """Utility in match play.
+
+    Args:
+        chance: P(win) of the player on roll.
+        stakes: What the game is worth at this cube value.
+        state: Cube and score.
+        efficiency: Cube efficiency.
+        cash_points: Of (player on roll, opponent) at this cube value.
+        lift: `waiting_lift`, or 0.
+    """
     dead = chance * stakes.win + (1.0 - chance) * stakes.lose
     able = doublers(state)
     if able == 0:
         return 2.0 * dead - 1.0
-    live = _live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    free_own = able & 1 == 1 and state.away_opponent <= state.value
-    free_opponent = able & 2 == 2 and state.away_own <= state.value
-    if free_own or free_opponent:
-        efficiency = max(efficiency, FREE_DOUBLE_EFFICIENCY)
-    return 2.0 * (efficiency * live + (1.0 - efficiency) * dead) - 1.0
+    live = live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
+    share = live_share(efficiency, lift, live - dead)
+    if able & 1 == 1 and state.away_opponent <= state.value:
+        share = max(share, free_share(chance, cash_points[0]))
+    elif able & 2 == 2 and state.away_own <= state.value:
+        share = max(share, free_share(1.0 - chance, cash_points[1]))
+    return 2.0 * (share * live + (1.0 - share) * dead) - 1.0
 
 
 @kernel
@@ -381,11 +366,12 @@ def _value(
     table: MatchTable,
     efficiency: float,
     cash_points: tuple[float, float],
+    lift: float,
 ) -> float:
     if state.away_own > 0:
         stakes = match_stakes(shares, state, table, state.value)
-        return match_value(chance, stakes, state, efficiency, cash_points)
-    return money_value(chance, shares, state, efficiency, cash_points)
+        return match_value(chance, stakes, state, efficiency, cash_points, lift)
+    return money_value(chance, shares, state, efficiency, cash_points, lift)
 
 
 @kernel
@@ -397,19 +383,31 @@ def position_utility(
     if doublers(state) != 0:
         found = _cash_points(shares, state, table)
         points = (found.own, found.opponent)
-    return _value(chance, shares, state, table, efficiency, points)
+    return _value(chance, shares, state, table, efficiency, points, 0.0)
+
+
+@kernel
+def waiting_utility(
+    chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
+) -> float:
+    """Utility of the player on roll who does not double in this turn, whether he may or not."""
+    if doublers(state) & 1 == 0:
+        return position_utility(chance, shares, state, table, efficiency)
+    no_double, _ = double_utilities(chance, shares, state, table, efficiency)
+    return no_double
 
 
 @kernel
 def double_utilities(
     chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
 ) -> tuple[float, float]:
-    """`position_utility` of a state in which a double is possible, and after a double and a take.
+    """Utility of waiting in a state in which a double is possible, and after a double and a take.
 
-    Faster than two separate calls: one recursion serves both.
+    The latter is the `position_utility` of the doubled state; one recursion serves both.
     """
     found = _cash_points(shares, state, table)
-    no_double = _value(chance, shares, state, table, efficiency, (found.own, found.opponent))
+    points = (found.own, found.opponent)
+    no_double = _value(chance, shares, state, table, efficiency, points, waiting_lift(state))
     double_take = _value(
         chance,
         shares,
@@ -417,6 +415,7 @@ def double_utilities(
         table,
         efficiency,
         (found.own_doubled, found.opponent_doubled),
+        0.0,
     )
     return no_double, double_take
 
@@ -448,7 +447,7 @@ def cubeless_utility(probabilities: Probabilities, state: CubeState, table: Matc
     if state.away_own > 0:
         stakes = match_stakes(shares, state, table, state.value)
         return 2.0 * (chance * stakes.win + (1.0 - chance) * stakes.lose) - 1.0
-    return money_value(chance, shares, state, 0.0, (1.0, 1.0))
+    return money_value(chance, shares, state, 0.0, (1.0, 1.0), 0.0)
 
 
 @kernel

@@ -21,6 +21,7 @@ from bgserver.kernels.cube import (
     passed_utility,
     position_utility,
     turned,
+    waiting_utility,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def turn_utility(
 ) -> float:
     """Utility for the player on roll who may double now, when both play the cube rightly.
 
-    This is what a position is worth to the player whose turn begins; `cubeful_utility` is its value
+    This is what a position is worth to the player whose turn begins; `waiting_utility` is its value
     once he has decided not to double.
     """
     if not may_double(state):
@@ -190,7 +191,7 @@ def critical_points(
     slack = _ROUNDING * state.value
     if _doubling_gain(0.0, shares, state, table, efficiency) >= 0.0:
         double = 0.0
-    elif position_utility(cash, shares, state, table, efficiency) <= passed + slack:
+    elif waiting_utility(cash, shares, state, table, efficiency) <= passed + slack:
         low, high = 0.0, cash
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
@@ -200,11 +201,11 @@ def critical_points(
                 low = middle
         double = high
     too_good = np.nan
-    if position_utility(1.0, shares, state, table, efficiency) > passed:
+    if waiting_utility(1.0, shares, state, table, efficiency) > passed:
         low, high = 0.0, 1.0
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            if position_utility(middle, shares, state, table, efficiency) > passed:
+            if waiting_utility(middle, shares, state, table, efficiency) > passed:
                 high = middle
             else:
                 low = middle

@@ -3,7 +3,7 @@
 A search asks for the same position with the cube centred, turned, turned again, in either hand.
 What costs most of a value (`bgserver.kernels.cube`) is the recursion over all higher cubes, and
 that is the same for all of these states: here it is done once for a position and kept as a ladder
-with a rung for each cube value. The values are those of `turn_utility` and `cubeful_utility`.
+with a rung for each cube value. The values are those of `turn_utility`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from bgserver.kernels.cube import (
     CubeState,
     Stakes,
     doublers,
-    live_take_point,
     match_stakes,
     match_value,
     money_value,
     passed_utility,
+    waiting_lift,
 )
 from bgserver.kernels.cube_actions import beaver_allowed
+from bgserver.kernels.cube_live import live_take_point
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -165,12 +166,13 @@ def _worth(
     efficiency: float,
     ladder: CubeLadder,
     rung: int,
+    lift: float,
 ) -> float:
-    """`position_utility` of a state that stands on a rung."""
+    """Utility in a state that stands on a rung."""
     points = (ladder.cash[rung, 0], ladder.cash[rung, 1])
     if state.away_own > 0:
-        return match_value(chance, _stakes_of(ladder, rung), state, efficiency, points)
-    return money_value(chance, shares, state, efficiency, points)
+        return match_value(chance, _stakes_of(ladder, rung), state, efficiency, points, lift)
+    return money_value(chance, shares, state, efficiency, points, lift)
 
 
 @kernel
@@ -187,12 +189,13 @@ def worth_of_turn(
 
     The two rungs above must be filled as well.
     """
-    no_double = _worth(chance, shares, state, efficiency, ladder, rung)
     if not doublers(state) & 1:
-        return no_double
+        return _worth(chance, shares, state, efficiency, ladder, rung, 0.0)
+    no_double = _worth(chance, shares, state, efficiency, ladder, rung, waiting_lift(state))
     after = with_cube(state, 2 * state.value, OPPOSING)
-    taken = _worth(chance, shares, after, efficiency, ladder, rung + 1)
+    taken = _worth(chance, shares, after, efficiency, ladder, rung + 1, 0.0)
     if beaver_allowed(state):
         after = with_cube(state, 4 * state.value, OPPOSING)
-        taken = min(taken, _worth(chance, shares, after, efficiency, ladder, rung + 2))
+        beavered = _worth(chance, shares, after, efficiency, ladder, rung + 2, 0.0)
+        taken = min(taken, beavered)
     return max(no_double, min(taken, passed_utility(state, table)))

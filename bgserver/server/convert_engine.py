@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bgserver.engine.cube_advice import CubeAction, TakeAction
 from bgserver.engine.errors import Fault
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import MAX_MILLISECONDS, TimeLimit
 from bgserver.engine.position import Variant, position_faults
 from bgserver.engine.rollout_level import ROLLOUT_LEVELS, find_rollout_level
-from bgserver.server.convert_enums import LEVEL, VARIANT, EnumMap
+from bgserver.server.convert_enums import LEVEL, VARIANT
 from bgserver.server.convert_plays import play_message
 from bgserver.server.convert_state import read_source, refuse
 from bgserver.v1 import common_pb2, engine_pb2, game_pb2
@@ -22,16 +21,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bgserver.engine.cube_advice import CubeAdvice
     from bgserver.engine.evaluator import Evaluation
     from bgserver.engine.limit import Limit
     from bgserver.engine.position import GameState, Position
     from bgserver.engine.ranking import RankedPlay
 
 __all__ = [
-    "advice_message",
     "batch_faults",
     "evaluation_message",
+    "probabilities_message",
     "ranked_play_message",
     "read_level",
     "read_limit",
@@ -47,7 +45,6 @@ _MATCH_LENGTH_IN = {
     "gnu_id": "gnu_id.match_id.match_length",
 }
 _WIDTH = 26
-_CUBE_ACTION = EnumMap(engine_pb2.CubeAction, CubeAction)
 
 
 def read_level(
@@ -67,6 +64,7 @@ def read_limit(
     request: engine_pb2.EvaluateRequest
     | engine_pb2.RankPlaysRequest
     | engine_pb2.AdviseCubeRequest
+    | engine_pb2.AdviseCubeByScoreRequest
     | game_pb2.HintRequest,
     supported: Collection[Level],
     faults: list[Fault],
@@ -158,39 +156,6 @@ def ranked_play_message(ranked: RankedPlay, position: Position) -> engine_pb2.Ra
         level=LEVEL.to_api(ranked.level),
         match_winning_chances=ranked.match_winning_chances,
         preset=ranked.preset or "",
-    )
-
-
-def advice_message(advice: CubeAdvice, evaluation: Evaluation) -> engine_pb2.AdviseCubeResponse:
-    """Advice on the cube."""
-    take, passed, beaver = advice.double_take, advice.double_pass, advice.double_beaver
-    window, gammons = advice.window, advice.gammons
-    return engine_pb2.AdviseCubeResponse(
-        action=_CUBE_ACTION.to_api(advice.action),
-        action_text=advice.text,
-        no_double_equity=advice.no_double.equity,
-        double_take_equity=take.equity if take is not None else None,
-        double_pass_equity=passed.equity if passed is not None else None,
-        no_double_mwc=advice.no_double.mwc,
-        double_take_mwc=take.mwc if take is not None else None,
-        double_pass_mwc=passed.mwc if passed is not None else None,
-        probabilities=probabilities_message(evaluation.probabilities),
-        cubeless_equity=advice.cubeless_equity,
-        take_point=window.opponent_take_point,
-        cash_point=window.cash_point,
-        doubling_point=window.double_point,
-        gammon_value=gammons.own_value,
-        opponent_gammon_value=gammons.opponent_value,
-        refusals=advice.refusals,
-        level=LEVEL.to_api(evaluation.level),
-        beaver=advice.response is TakeAction.BEAVER,
-        double_beaver_equity=beaver.equity if beaver is not None else None,
-        dead_cube=advice.is_dead,
-        too_good_point=window.too_good_point,
-        own_take_point=window.own_take_point,
-        gammon_rate=gammons.own_rate,
-        opponent_gammon_rate=gammons.opponent_rate,
-        preset=evaluation.preset or "",
     )
 
 

@@ -27,7 +27,13 @@ from bgserver.server.convert_player import (
 )
 from bgserver.server.convert_state import read_dice, refuse
 from bgserver.server.pool import Priority, discard
-from bgserver.server.questions import cube_advice, evaluation, judging_levels, ranking
+from bgserver.server.questions import (
+    cube_advice,
+    cube_scores,
+    evaluation,
+    judging_levels,
+    ranking,
+)
 from bgserver.server.rollout_service import RolloutMethods
 from bgserver.v1 import engine_pb2
 
@@ -80,7 +86,16 @@ class EngineServicer(RolloutMethods):
     ) -> engine_pb2.AdviseCubeResponse:
         """Advise on the cube."""
         work, limit = cube_advice(self._runtime.engine, request)
+        if request.market_losers:
+            return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
         return await self._answer(work, limit, context)
+
+    async def advise_cube_by_score(
+        self, request: engine_pb2.AdviseCubeByScoreRequest, context: CallContext
+    ) -> engine_pb2.AdviseCubeByScoreResponse:
+        """Advise on the cube at every score."""
+        work, _ = cube_scores(self._runtime.engine, request)
+        return await self._runtime.pool.run(work, Priority.INTERACTIVE, context.deadline)
 
     async def choose_play(
         self, request: engine_pb2.ChoosePlayRequest, context: CallContext

@@ -13,7 +13,8 @@ from bgserver.games.bot import bot_action
 from bgserver.games.state import Stage, to_act
 from bgserver.games.turn import first_turn, rest_to
 from bgserver.games.views import game_state
-from bgserver.server.convert_engine import advice_message, ranked_play_message, read_limit
+from bgserver.server.convert_cube import advice_message
+from bgserver.server.convert_engine import ranked_play_message, read_limit
 from bgserver.server.convert_game_event import ACTION_KIND
 from bgserver.server.convert_state import refuse
 from bgserver.server.questions import judging_levels

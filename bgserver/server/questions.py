@@ -9,10 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bgserver.engine.cube_rules import cube_faults
+from bgserver.engine.cube_scores import DEFAULT_AWAY, advise_by_score, score_faults
+from bgserver.engine.errors import Fault
 from bgserver.engine.levels import Level
+from bgserver.engine.market import market_losers
+from bgserver.engine.position import GameState
 from bgserver.engine.rollout_spec import MAX_CANDIDATES, MAX_TRIALS
-from bgserver.server.convert_engine import (
+from bgserver.server.convert_cube import (
+    RACCOON_OWNER,
     advice_message,
+    market_message,
+    score_table_message,
+)
+from bgserver.server.convert_engine import (
     evaluation_message,
     ranked_play_message,
     read_limit,
@@ -24,10 +34,10 @@ from bgserver.server.convert_state import dice_message, read_dice, refuse
 from bgserver.v1 import engine_pb2
 
 if TYPE_CHECKING:
-    from bgserver.engine.errors import Fault
+    from bgserver.engine.cube_rules import RaccoonOwner
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.limit import Limit
-    from bgserver.engine.position import Dice, GameState
+    from bgserver.engine.position import Dice
     from bgserver.engine.rollout_run import RolloutRun
     from bgserver.engine.work import Work
     from bgserver.v1 import rollout_pb2
@@ -35,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RolloutLimits",
     "cube_advice",
+    "cube_scores",
     "evaluation",
     "judging_levels",
     "ranking",
@@ -42,6 +53,11 @@ __all__ = [
 ]
 
 _FIRST_LOOK = 36
+_CUBE_VALUE_IN = {
+    "state": "state.cube.value",
+    "xgid": "xgid.cube_value",
+    "gnu_id": "gnu_id.match_id.cube_value",
+}
 _UNREAD = "a request without faults was not read"
 
 
@@ -98,8 +114,18 @@ def cube_advice(
     Raises:
         InvalidInputError: The request is faulty.
     """
-    state, limit = _read(request, engine)
-    return _advise(engine, state, limit), limit
+    faults: list[Fault] = []
+    state = read_question(request.position, faults)
+    limit = read_limit(request, judging_levels(engine), faults)
+    refuse_nardy(request.position, state, faults)
+    owner = _read_raccoons(request, state, faults)
+    if request.market_replies and not request.market_losers:
+        message = "rolls of the opponent are listed with market_losers only"
+        faults.append(Fault("market_replies", "MARKET_LOSERS_REQUIRED", message))
+    refuse(faults)
+    if state is None or limit is None:
+        raise AssertionError(_UNREAD)
+    return _advise(engine, request, state, limit, owner), limit
 
 
 def rolled_out(
@@ -131,14 +157,55 @@ def _point(run: RolloutRun) -> engine_pb2.ConvergencePoint:
     return engine_pb2.ConvergencePoint(trials=run.trials, standard_error=max(errors))
 
 
-def _read(
-    request: engine_pb2.EvaluateRequest | engine_pb2.AdviseCubeRequest, engine: Engine
-) -> tuple[GameState, Limit]:
+def _read_raccoons(
+    request: engine_pb2.AdviseCubeRequest, state: GameState | None, faults: list[Fault]
+) -> RaccoonOwner | None:
+    """Who owns the cube after a raccoon; None without raccoons."""
+    if not request.raccoons:
+        return None
+    owner = None
+    if request.raccoon_owner:
+        owner = RACCOON_OWNER.read(request.raccoon_owner, "raccoon_owner", faults)
+    else:
+        message = "state who owns the cube after a raccoon"
+        faults.append(Fault("raccoon_owner", "RACCOON_OWNER_REQUIRED", message))
+    if state is not None:
+        found = cube_faults(
+            state.cube, state.match, beavers=state.beavers, raccoons=True, raccoon_owner=owner
+        )
+        faults.extend(fault for fault in found if fault.field == "raccoons")
+    return owner
+
+
+def cube_scores(
+    engine: Engine, request: engine_pb2.AdviseCubeByScoreRequest
+) -> tuple[Work[engine_pb2.AdviseCubeByScoreResponse], Limit]:
+    """Advise on the cube at every score.
+
+    Raises:
+        InvalidInputError: The request is faulty.
+    """
     faults: list[Fault] = []
     state = read_question(request.position, faults)
     limit = read_limit(request, judging_levels(engine), faults)
-    if isinstance(request, engine_pb2.AdviseCubeRequest):
-        refuse_nardy(request.position, state, faults)
+    refuse_nardy(request.position, state, faults)
+    away = request.away if request.HasField("away") else DEFAULT_AWAY
+    for fault in score_faults(state or GameState(), away):
+        if fault.field == "away":
+            faults.append(fault)
+        elif fault.field == "cube.value":
+            field = f"position.{_CUBE_VALUE_IN[request.position.WhichOneof('source') or '']}"
+            faults.append(Fault(field, fault.reason, fault.message))
+    refuse(faults)
+    if state is None or limit is None:
+        raise AssertionError(_UNREAD)
+    return _advise_by_score(engine, state, limit, away), limit
+
+
+def _read(request: engine_pb2.EvaluateRequest, engine: Engine) -> tuple[GameState, Limit]:
+    faults: list[Fault] = []
+    state = read_question(request.position, faults)
+    limit = read_limit(request, judging_levels(engine), faults)
     refuse(faults)
     if state is None or limit is None:
         raise AssertionError(_UNREAD)
@@ -167,5 +234,23 @@ def _rank(
     )
 
 
-def _advise(engine: Engine, state: GameState, limit: Limit) -> Work[engine_pb2.AdviseCubeResponse]:
-    return advice_message(*(yield from engine.advise_cube(state, limit)))
+def _advise(
+    engine: Engine,
+    request: engine_pb2.AdviseCubeRequest,
+    state: GameState,
+    limit: Limit,
+    raccoon_owner: RaccoonOwner | None,
+) -> Work[engine_pb2.AdviseCubeResponse]:
+    found = yield from engine.advise_cube(state, limit, raccoon_owner=raccoon_owner)
+    message = advice_message(*found)
+    if request.market_losers:
+        losers = yield from market_losers(engine, state)
+        if losers is not None:
+            message.market_losers.CopyFrom(market_message(losers, replies=request.market_replies))
+    return message
+
+
+def _advise_by_score(
+    engine: Engine, state: GameState, limit: Limit, away: int
+) -> Work[engine_pb2.AdviseCubeByScoreResponse]:
+    return score_table_message((yield from advise_by_score(engine, state, limit, away)))

@@ -5,6 +5,7 @@ isort:skip_file
 
 from bgserver.v1 import common_pb2 as _common_pb2
 from bgserver.v1 import rollout_pb2 as _rollout_pb2
+from bgserver.v1 import rules_pb2 as _rules_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -80,6 +81,34 @@ CUBE_ACTION_NOT_ALLOWED: CubeAction.ValueType  # 10
 CUBE_ACTION_OPTIONAL_DOUBLE_BEAVER: CubeAction.ValueType  # 11
 """Doubling and waiting are worth the same; a double would be beavered."""
 Global___CubeAction: _TypeAlias = CubeAction  # noqa: Y015
+
+class _BeaverAnswer:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BeaverAnswerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BeaverAnswer.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BEAVER_ANSWER_UNSPECIFIED: _BeaverAnswer.ValueType  # 0
+    """Not known, or there are no beavers."""
+    BEAVER_ANSWER_PLAY_ON: _BeaverAnswer.ValueType  # 1
+    """He plays on."""
+    BEAVER_ANSWER_DROP: _BeaverAnswer.ValueType  # 2
+    """He drops and loses twice the value before his double."""
+    BEAVER_ANSWER_RACCOON: _BeaverAnswer.ValueType  # 3
+    """He turns the cube once more."""
+
+class BeaverAnswer(_BeaverAnswer, metaclass=_BeaverAnswerEnumTypeWrapper):
+    """How the player on roll answers a beaver."""
+
+BEAVER_ANSWER_UNSPECIFIED: BeaverAnswer.ValueType  # 0
+"""Not known, or there are no beavers."""
+BEAVER_ANSWER_PLAY_ON: BeaverAnswer.ValueType  # 1
+"""He plays on."""
+BEAVER_ANSWER_DROP: BeaverAnswer.ValueType  # 2
+"""He drops and loses twice the value before his double."""
+BEAVER_ANSWER_RACCOON: BeaverAnswer.ValueType  # 3
+"""He turns the cube once more."""
+Global___BeaverAnswer: _TypeAlias = BeaverAnswer  # noqa: Y015
 
 class _CubeMove:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -164,7 +193,8 @@ class EvaluateResponse(_message.Message):
     """Cubeless money equity in points, cube at 1: -3..3."""
     cubeful_equity: _builtins.float
     """Equity with the cube where it is, in points of the present cube (in a match: normalised match
-    equity, where losing and winning a single game at the present cube are -1 and 1).
+    equity, where losing and winning a single game at the present cube are -1 and 1). A level that
+    looks ahead decides about the cube at every turn on its way; the static level uses a formula.
     """
     match_winning_chances: _builtins.float
     """Match winning chances with the cube where it is, 0..1; only in a match."""
@@ -263,7 +293,9 @@ class RankedPlay(_message.Message):
     MATCH_WINNING_CHANCES_FIELD_NUMBER: _builtins.int
     PRESET_FIELD_NUMBER: _builtins.int
     equity: _builtins.float
-    """The equity that it was ranked by, in points of the present cube."""
+    """The equity that it was ranked by, in points of the present cube: with cube and score, as
+    EvaluateResponse.cubeful_equity, unless asked for the cubeless one.
+    """
     equity_loss: _builtins.float
     """Equity of the best play minus this one's, >= 0."""
     level: _common_pb2.Level.ValueType
@@ -345,6 +377,20 @@ class AdviseCubeRequest(_message.Message):
 
     POSITION_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    RACCOONS_FIELD_NUMBER: _builtins.int
+    RACCOON_OWNER_FIELD_NUMBER: _builtins.int
+    MARKET_LOSERS_FIELD_NUMBER: _builtins.int
+    MARKET_REPLIES_FIELD_NUMBER: _builtins.int
+    raccoons: _builtins.bool
+    """Money play with beavers: whether a beaver may be answered by turning the cube once more. Like
+    the beaver itself, it is then part of what a double is worth.
+    """
+    raccoon_owner: _rules_pb2.RaccoonOwner.ValueType
+    """Who owns the cube after a raccoon; required with raccoons."""
+    market_losers: _builtins.bool
+    """Whether to count the market losers: 10 to 20 milliseconds more."""
+    market_replies: _builtins.bool
+    """Whether to list the opponent's rolls after which the market is lost; with market_losers."""
     @_builtins.property
     def position(self) -> _common_pb2.PositionSource:
         """The position before the roll, with cube and score; with a bare board: money play, centred cube.
@@ -361,18 +407,102 @@ class AdviseCubeRequest(_message.Message):
         *,
         position: _common_pb2.PositionSource | None = ...,
         limit: _common_pb2.Limit | None = ...,
+        raccoons: _builtins.bool = ...,
+        raccoon_owner: _rules_pb2.RaccoonOwner.ValueType = ...,
+        market_losers: _builtins.bool = ...,
+        market_replies: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "position", b"position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "market_losers", b"market_losers", "market_replies", b"market_replies", "position", b"position", "raccoon_owner", b"raccoon_owner", "raccoons", b"raccoons"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AdviseCubeRequest: _TypeAlias = AdviseCubeRequest  # noqa: Y015
 
 @_typing.final
+class MarketRoll(_message.Message):
+    """A roll of the player on roll and what comes of it for his market."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DICE_FIELD_NUMBER: _builtins.int
+    WAYS_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    LOSING_FIELD_NUMBER: _builtins.int
+    REPLIES_FIELD_NUMBER: _builtins.int
+    ways: _builtins.int
+    """Rolls of 36 that it stands for: 1 for doubles, else 2."""
+    losing: _builtins.int
+    """Rolls of the opponent, of 36, after whose best play a double should be passed; 36 if the own
+    play wins the game.
+    """
+    @_builtins.property
+    def dice(self) -> _common_pb2.Dice:
+        """The roll."""
+
+    @_builtins.property
+    def result(self) -> _common_pb2.Position:
+        """The board after the best play, still seen by the player on roll."""
+
+    @_builtins.property
+    def replies(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Dice]:
+        """These rolls, unequal dice once; only if asked for."""
+
+    def __init__(
+        self,
+        *,
+        dice: _common_pb2.Dice | None = ...,
+        ways: _builtins.int = ...,
+        result: _common_pb2.Position | None = ...,
+        losing: _builtins.int = ...,
+        replies: _abc.Iterable[_common_pb2.Dice] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "losing", b"losing", "replies", b"replies", "result", b"result", "ways", b"ways"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MarketRoll: _TypeAlias = MarketRoll  # noqa: Y015
+
+@_typing.final
+class MarketLosers(_message.Message):
+    """Market losers: the exchanges (a roll of the player on roll, a roll of the opponent, each played
+    best) after which the opponent has a correct pass. Plays and passes are judged statically, the
+    cube being where it is, whatever the level of the advice.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_FIELD_NUMBER: _builtins.int
+    ROLLS_FIELD_NUMBER: _builtins.int
+    count: _builtins.int
+    """How many of the 36 x 36 = 1,296 exchanges."""
+    @_builtins.property
+    def rolls(self) -> _containers.RepeatedCompositeFieldContainer[Global___MarketRoll]:
+        """The 21 rolls of the player on roll."""
+
+    def __init__(
+        self,
+        *,
+        count: _builtins.int = ...,
+        rolls: _abc.Iterable[Global___MarketRoll] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "rolls", b"rolls"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MarketLosers: _TypeAlias = MarketLosers  # noqa: Y015
+
+@_typing.final
 class AdviseCubeResponse(_message.Message):
-    """Answer of AdviseCube; everything is seen by the player on roll."""
+    """Answer of AdviseCube; everything is seen by the player on roll. Equities of a level that looks
+    ahead are those of the look-ahead with the cube, in which both players double, take, pass and beaver
+    rightly at every turn; the points and the market window follow from the chances by the formula.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -401,6 +531,8 @@ class AdviseCubeResponse(_message.Message):
     GAMMON_RATE_FIELD_NUMBER: _builtins.int
     OPPONENT_GAMMON_RATE_FIELD_NUMBER: _builtins.int
     PRESET_FIELD_NUMBER: _builtins.int
+    BEAVER_ANSWER_FIELD_NUMBER: _builtins.int
+    MARKET_LOSERS_FIELD_NUMBER: _builtins.int
     action: Global___CubeAction.ValueType
     """The best actions."""
     action_text: _builtins.str
@@ -455,6 +587,8 @@ class AdviseCubeResponse(_message.Message):
     """The rollout level of the figures with its version, and level is the level before it; empty if
     nothing was rolled out.
     """
+    beaver_answer: Global___BeaverAnswer.ValueType
+    """The best answer to a beaver, which double_beaver_equity assumes; only where beavers are allowed."""
     @_builtins.property
     def probabilities(self) -> _common_pb2.Probabilities:
         """Cubeless chances."""
@@ -464,6 +598,10 @@ class AdviseCubeResponse(_message.Message):
         """Why the player on roll may not double: `CRAWFORD_GAME`, `ONE_POINT_MATCH`, `ALREADY_ROLLED`,
         `NOT_CUBE_OWNER`, `CUBE_AT_CAP`, `OFFER_PENDING`, `GAME_OVER`. Empty if allowed.
         """
+
+    @_builtins.property
+    def market_losers(self) -> Global___MarketLosers:
+        """Market losers; only if asked for, and if the player on roll has a double that can gain anything."""
 
     def __init__(
         self,
@@ -493,10 +631,12 @@ class AdviseCubeResponse(_message.Message):
         gammon_rate: _builtins.float = ...,
         opponent_gammon_rate: _builtins.float = ...,
         preset: _builtins.str = ...,
+        beaver_answer: Global___BeaverAnswer.ValueType = ...,
+        market_losers: Global___MarketLosers | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "cash_point", b"cash_point", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_value", b"gammon_value", "no_double_mwc", b"no_double_mwc", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "probabilities", b"probabilities", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "cash_point", b"cash_point", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_value", b"gammon_value", "market_losers", b"market_losers", "no_double_mwc", b"no_double_mwc", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "probabilities", b"probabilities", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "action", b"action", "action_text", b"action_text", "beaver", b"beaver", "cash_point", b"cash_point", "cubeless_equity", b"cubeless_equity", "dead_cube", b"dead_cube", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_rate", b"gammon_rate", "gammon_value", b"gammon_value", "level", b"level", "no_double_equity", b"no_double_equity", "no_double_mwc", b"no_double_mwc", "opponent_gammon_rate", b"opponent_gammon_rate", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "preset", b"preset", "probabilities", b"probabilities", "refusals", b"refusals", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point", "_double_beaver_equity", b"_double_beaver_equity", "_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_doubling_point", b"_doubling_point", "_gammon_value", b"_gammon_value", "_no_double_mwc", b"_no_double_mwc", "_opponent_gammon_value", b"_opponent_gammon_value", "_own_take_point", b"_own_take_point", "_take_point", b"_take_point", "_too_good_point", b"_too_good_point", "action", b"action", "action_text", b"action_text", "beaver", b"beaver", "beaver_answer", b"beaver_answer", "cash_point", b"cash_point", "cubeless_equity", b"cubeless_equity", "dead_cube", b"dead_cube", "double_beaver_equity", b"double_beaver_equity", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "doubling_point", b"doubling_point", "gammon_rate", b"gammon_rate", "gammon_value", b"gammon_value", "level", b"level", "market_losers", b"market_losers", "no_double_equity", b"no_double_equity", "no_double_mwc", b"no_double_mwc", "opponent_gammon_rate", b"opponent_gammon_rate", "opponent_gammon_value", b"opponent_gammon_value", "own_take_point", b"own_take_point", "preset", b"preset", "probabilities", b"probabilities", "refusals", b"refusals", "take_point", b"take_point", "too_good_point", b"too_good_point"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__cash_point: _TypeAlias = _typing.Literal["cash_point"]  # noqa: Y015
     _WhichOneofArgType__cash_point: _TypeAlias = _typing.Literal["_cash_point", b"_cash_point"]  # noqa: Y015
@@ -552,6 +692,178 @@ class AdviseCubeResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__too_good_point) -> _WhichOneofReturnType__too_good_point | None: ...
 
 Global___AdviseCubeResponse: _TypeAlias = AdviseCubeResponse  # noqa: Y015
+
+@_typing.final
+class AdviseCubeByScoreRequest(_message.Message):
+    """Request of AdviseCubeByScore."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    AWAY_FIELD_NUMBER: _builtins.int
+    away: _builtins.int
+    """Points away that the table goes to for both players, 1..25; unset means 7."""
+    @_builtins.property
+    def position(self) -> _common_pb2.PositionSource:
+        """The position before the roll; backgammon only. Its own score does not count, but its cube does:
+        with an owned cube the table is about redoubles.
+        """
+
+    @_builtins.property
+    def limit(self) -> _common_pb2.Limit:
+        """How far to go; unset means the static level. The position is judged once, for its cubeless
+        chances: what doubling is worth at a score follows from them by the static formula. So a table
+        is as quick as one question; AdviseCube at a score, which looks ahead with the cube, may differ a
+        little from it.
+        """
+
+    def __init__(
+        self,
+        *,
+        position: _common_pb2.PositionSource | None = ...,
+        limit: _common_pb2.Limit | None = ...,
+        away: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_away", b"_away", "away", b"away", "limit", b"limit", "position", b"position"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_away", b"_away", "away", b"away", "limit", b"limit", "position", b"position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__away: _TypeAlias = _typing.Literal["away"]  # noqa: Y015
+    _WhichOneofArgType__away: _TypeAlias = _typing.Literal["_away", b"_away"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__away) -> _WhichOneofReturnType__away | None: ...
+
+Global___AdviseCubeByScoreRequest: _TypeAlias = AdviseCubeByScoreRequest  # noqa: Y015
+
+@_typing.final
+class CubeAtScore(_message.Message):
+    """The cube decision at one score; everything is seen by the player on roll."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AWAY_FIELD_NUMBER: _builtins.int
+    OPPONENT_AWAY_FIELD_NUMBER: _builtins.int
+    CRAWFORD_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    ACTION_TEXT_FIELD_NUMBER: _builtins.int
+    NO_DOUBLE_EQUITY_FIELD_NUMBER: _builtins.int
+    DOUBLE_TAKE_EQUITY_FIELD_NUMBER: _builtins.int
+    DOUBLE_PASS_EQUITY_FIELD_NUMBER: _builtins.int
+    NO_DOUBLE_MWC_FIELD_NUMBER: _builtins.int
+    DOUBLE_TAKE_MWC_FIELD_NUMBER: _builtins.int
+    DOUBLE_PASS_MWC_FIELD_NUMBER: _builtins.int
+    DEAD_CUBE_FIELD_NUMBER: _builtins.int
+    away: _builtins.int
+    """Points that the player on roll needs; 0 for money play."""
+    opponent_away: _builtins.int
+    """Points that the opponent needs; 0 for money play."""
+    crawford: _builtins.bool
+    """True for the Crawford game; a score with one side at 1 away is else after it."""
+    action: Global___CubeAction.ValueType
+    """The best actions; CUBE_ACTION_NOT_ALLOWED in the Crawford game."""
+    action_text: _builtins.str
+    """The same in words."""
+    no_double_equity: _builtins.float
+    """Equity without a double, normalised: losing and winning a single game at the present cube are
+    -1 and 1.
+    """
+    double_take_equity: _builtins.float
+    """Equity of double, take; unset where no double is possible."""
+    double_pass_equity: _builtins.float
+    """Equity of double, pass: 1; unset where no double is possible."""
+    no_double_mwc: _builtins.float
+    """Match winning chances without a double, 0..1; unset for money play."""
+    double_take_mwc: _builtins.float
+    """Match winning chances of double, take; unset for money play."""
+    double_pass_mwc: _builtins.float
+    """Match winning chances of double, pass; unset for money play."""
+    dead_cube: _builtins.bool
+    """True if no double can gain anything, though it may be legal."""
+    def __init__(
+        self,
+        *,
+        away: _builtins.int = ...,
+        opponent_away: _builtins.int = ...,
+        crawford: _builtins.bool = ...,
+        action: Global___CubeAction.ValueType = ...,
+        action_text: _builtins.str = ...,
+        no_double_equity: _builtins.float = ...,
+        double_take_equity: _builtins.float | None = ...,
+        double_pass_equity: _builtins.float | None = ...,
+        no_double_mwc: _builtins.float | None = ...,
+        double_take_mwc: _builtins.float | None = ...,
+        double_pass_mwc: _builtins.float | None = ...,
+        dead_cube: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_no_double_mwc", b"_no_double_mwc", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "no_double_mwc", b"no_double_mwc"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_double_pass_equity", b"_double_pass_equity", "_double_pass_mwc", b"_double_pass_mwc", "_double_take_equity", b"_double_take_equity", "_double_take_mwc", b"_double_take_mwc", "_no_double_mwc", b"_no_double_mwc", "action", b"action", "action_text", b"action_text", "away", b"away", "crawford", b"crawford", "dead_cube", b"dead_cube", "double_pass_equity", b"double_pass_equity", "double_pass_mwc", b"double_pass_mwc", "double_take_equity", b"double_take_equity", "double_take_mwc", b"double_take_mwc", "no_double_equity", b"no_double_equity", "no_double_mwc", b"no_double_mwc", "opponent_away", b"opponent_away"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__double_pass_equity: _TypeAlias = _typing.Literal["double_pass_equity"]  # noqa: Y015
+    _WhichOneofArgType__double_pass_equity: _TypeAlias = _typing.Literal["_double_pass_equity", b"_double_pass_equity"]  # noqa: Y015
+    _WhichOneofReturnType__double_pass_mwc: _TypeAlias = _typing.Literal["double_pass_mwc"]  # noqa: Y015
+    _WhichOneofArgType__double_pass_mwc: _TypeAlias = _typing.Literal["_double_pass_mwc", b"_double_pass_mwc"]  # noqa: Y015
+    _WhichOneofReturnType__double_take_equity: _TypeAlias = _typing.Literal["double_take_equity"]  # noqa: Y015
+    _WhichOneofArgType__double_take_equity: _TypeAlias = _typing.Literal["_double_take_equity", b"_double_take_equity"]  # noqa: Y015
+    _WhichOneofReturnType__double_take_mwc: _TypeAlias = _typing.Literal["double_take_mwc"]  # noqa: Y015
+    _WhichOneofArgType__double_take_mwc: _TypeAlias = _typing.Literal["_double_take_mwc", b"_double_take_mwc"]  # noqa: Y015
+    _WhichOneofReturnType__no_double_mwc: _TypeAlias = _typing.Literal["no_double_mwc"]  # noqa: Y015
+    _WhichOneofArgType__no_double_mwc: _TypeAlias = _typing.Literal["_no_double_mwc", b"_no_double_mwc"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__double_pass_equity) -> _WhichOneofReturnType__double_pass_equity | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__double_pass_mwc) -> _WhichOneofReturnType__double_pass_mwc | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__double_take_equity) -> _WhichOneofReturnType__double_take_equity | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__double_take_mwc) -> _WhichOneofReturnType__double_take_mwc | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__no_double_mwc) -> _WhichOneofReturnType__no_double_mwc | None: ...
+
+Global___CubeAtScore: _TypeAlias = CubeAtScore  # noqa: Y015
+
+@_typing.final
+class AdviseCubeByScoreResponse(_message.Message):
+    """Answer of AdviseCubeByScore."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MONEY_FIELD_NUMBER: _builtins.int
+    SCORES_FIELD_NUMBER: _builtins.int
+    PROBABILITIES_FIELD_NUMBER: _builtins.int
+    LEVEL_FIELD_NUMBER: _builtins.int
+    level: _common_pb2.Level.ValueType
+    """The level of these chances."""
+    @_builtins.property
+    def money(self) -> Global___CubeAtScore:
+        """The decision in money play, with the position's own Jacoby rule and beavers."""
+
+    @_builtins.property
+    def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___CubeAtScore]:
+        """All scores, by points away of the player on roll, then of the opponent. Where exactly one side is
+        at 1 away there are two: the Crawford game first, then after it (only the latter for an owned
+        cube).
+        """
+
+    @_builtins.property
+    def probabilities(self) -> _common_pb2.Probabilities:
+        """Cubeless chances of the player on roll, which all decisions follow from."""
+
+    def __init__(
+        self,
+        *,
+        money: Global___CubeAtScore | None = ...,
+        scores: _abc.Iterable[Global___CubeAtScore] | None = ...,
+        probabilities: _common_pb2.Probabilities | None = ...,
+        level: _common_pb2.Level.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["money", b"money", "probabilities", b"probabilities"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "money", b"money", "probabilities", b"probabilities", "scores", b"scores"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AdviseCubeByScoreResponse: _TypeAlias = AdviseCubeByScoreResponse  # noqa: Y015
 
 @_typing.final
 class ChoosePlayRequest(_message.Message):

@@ -51,6 +51,11 @@ class EngineServiceStub:
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeRequest.SerializeToString,
                 response_deserializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeResponse.FromString,
                 _registered_method=True)
+        self.AdviseCubeByScore = channel.unary_unary(
+                '/bgserver.v1.EngineService/AdviseCubeByScore',
+                request_serializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeByScoreRequest.SerializeToString,
+                response_deserializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeByScoreResponse.FromString,
+                _registered_method=True)
         self.ChoosePlay = channel.unary_unary(
                 '/bgserver.v1.EngineService/ChoosePlay',
                 request_serializer=bgserver_dot_v1_dot_engine__pb2.ChoosePlayRequest.SerializeToString,
@@ -103,6 +108,13 @@ class EngineServiceServicer:
 
     def AdviseCube(self, request, context):
         """Advises on the cube: double or not, take or pass.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AdviseCubeByScore(self, request, context):
+        """Tells the cube decision of one position at every score of a match, and for money.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -172,6 +184,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.AdviseCube,
                     request_deserializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeRequest.FromString,
                     response_serializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeResponse.SerializeToString,
+            ),
+            'AdviseCubeByScore': grpc.unary_unary_rpc_method_handler(
+                    servicer.AdviseCubeByScore,
+                    request_deserializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeByScoreRequest.FromString,
+                    response_serializer=bgserver_dot_v1_dot_engine__pb2.AdviseCubeByScoreResponse.SerializeToString,
             ),
             'ChoosePlay': grpc.unary_unary_rpc_method_handler(
                     servicer.ChoosePlay,
@@ -286,6 +303,33 @@ class EngineService:
             '/bgserver.v1.EngineService/AdviseCube',
             bgserver_dot_v1_dot_engine__pb2.AdviseCubeRequest.SerializeToString,
             bgserver_dot_v1_dot_engine__pb2.AdviseCubeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AdviseCubeByScore(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bgserver.v1.EngineService/AdviseCubeByScore',
+            bgserver_dot_v1_dot_engine__pb2.AdviseCubeByScoreRequest.SerializeToString,
+            bgserver_dot_v1_dot_engine__pb2.AdviseCubeByScoreResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -152,6 +152,22 @@ def test_cube_in_a_match(bgserver: CommandLine) -> None:
     assert "MWC" in bgserver("cube", xgid).out
 
 
+def test_cube_at_every_score(bgserver: CommandLine) -> None:
+    answer = bgserver("cube", "start", "--scores", "3")
+    assert answer.code == 0
+    assert "after the Crawford game" in answer.out
+    assert "ND" in answer.out
+    assert len(bgserver("cube", "start", "--scores", "3", "--json").json["scores"]) == 13
+    assert bgserver("cube", "start", "--scores", "26").code == 2
+
+
+def test_market_losers(bgserver: CommandLine) -> None:
+    answer = bgserver("cube", "start", "--market")
+    assert "of 1,296 exchanges" in answer.out
+    losers = bgserver("cube", "start", "--market", "--json").json["marketLosers"]
+    assert len(losers["rolls"]) == 21
+
+
 def test_info(bgserver: CommandLine) -> None:
     answer = bgserver("info")
     assert "static" in answer.out
@@ -169,6 +185,7 @@ def test_info(bgserver: CommandLine) -> None:
         (("eval", "start"), engine_pb2.EvaluateResponse),
         (("rank", "start", "31"), engine_pb2.RankPlaysResponse),
         (("cube", "start"), engine_pb2.AdviseCubeResponse),
+        (("cube", "start", "--scores", "2"), engine_pb2.AdviseCubeByScoreResponse),
         (("info",), engine_pb2.GetInfoResponse),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

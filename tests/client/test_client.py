@@ -66,6 +66,9 @@ def test_every_method_answers(client: Client) -> None:
     assert len(ranking.plays) == 3
     assert ranking.total_plays == 16
     assert client.advise_cube(_XGID).action == engine_pb2.CUBE_ACTION_NO_DOUBLE_TAKE
+    counted = client.advise_cube(_XGID, market_losers=True, market_replies=True)
+    assert len(counted.market_losers.rolls) == 21
+    assert len(client.advise_cube_by_score("start", away=3).scores) == 13
     assert client.evaluate("start", level="lookahead_1").level == common_pb2.LEVEL_LOOKAHEAD_1
     assert client.rank_plays("start", (3, 1), milliseconds=5).plays
     assert client.advise_cube(_XGID, milliseconds=5).level
@@ -83,6 +86,7 @@ async def test_every_method_answers_with_asyncio(aclient: AsyncClient) -> None:
     assert 0.4 < (await aclient.evaluate("start")).probabilities.win < 0.65
     assert len((await aclient.rank_plays("start", (3, 1))).plays) == 16
     assert (await aclient.advise_cube(_XGID)).action == engine_pb2.CUBE_ACTION_NO_DOUBLE_TAKE
+    assert len((await aclient.advise_cube_by_score("start", away=2, level="static")).scores) == 6
     judged = await aclient.evaluate("start", level="lookahead_1")
     assert judged.level == common_pb2.LEVEL_LOOKAHEAD_1
     assert (await aclient.rank_plays("start", (3, 1), milliseconds=5)).plays

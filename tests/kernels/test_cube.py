@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bgserver.engine.met import default_met
 from bgserver.kernels import cube, cube_actions
 from bgserver.kernels.cube import CENTERED, OPPOSING, OWNED
+from bgserver.kernels.cube_live import FREE_DOUBLE_WAIT
 from tests.kernels.cube_cases import (
     UNCAPPED,
     chances,
@@ -78,7 +79,9 @@ def test_take_and_redouble_points_are_janowskis(
     assert take == pytest.approx((lose - 0.5) / span)
     assert cash == pytest.approx((lose + 0.5 + 0.5 * efficiency) / span)
     _, redouble, _, _ = critical(position, money(2, OWNED), efficiency)
-    assert redouble == pytest.approx((lose + efficiency) / span)
+    # Who waits has a larger share of the live value than who has doubled.
+    lifted = efficiency + cube.waiting_lift(money(2, OWNED)) * efficiency * (1 - efficiency)
+    assert redouble == pytest.approx((lose + efficiency) / (win + lose + efficiency - lifted / 2))
 
 
 @pytest.mark.parametrize("efficiency", EFFICIENCIES)
@@ -275,7 +278,10 @@ def test_post_crawford_leader_values_the_automatic_double() -> None:
     on_two = cube.cubeless_utility(position, match(1, 4, 2, OPPOSING), TABLE)
     on_one = cube.cubeless_utility(position, state, TABLE)
     assert on_two < alive < on_one
-    assert alive == pytest.approx(0.9 * on_two + 0.1 * on_one)
+    # The trailer passes half a take point: 0.5 of the cash point that he has as a doubler.
+    trailer = cube_actions.cash_point(cube.gammon_shares(position), match(4, 1), TABLE, 1.0)
+    share = 1 - FREE_DOUBLE_WAIT * min(1.0, 0.5 / trailer)
+    assert alive == pytest.approx(share * on_two + (1 - share) * on_one)
 
 
 def test_a_cube_that_wins_the_match_is_dead_for_its_owner() -> None:
@@ -404,6 +410,23 @@ def test_owning_the_cube_is_never_worse_in_a_match(
 
 
 @patient
+@given(states(), gammon_splits(), st.floats(0, 1), st.sampled_from(EFFICIENCIES))
+def test_waiting_is_worth_more_only_to_a_player_who_may_double(
+    state: CubeState, shares: tuple[float, ...], chance: float, efficiency: float
+) -> None:
+    position = split(chance, shares)
+    split_shares = cube.gammon_shares(position)
+    plain = cube.cubeful_utility(position, state, TABLE, efficiency)
+    waiting = cube.waiting_utility(position[0], split_shares, state, TABLE, efficiency)
+    live = cube.cubeful_utility(position, state, TABLE, 1.0)
+    assert waiting >= plain
+    if not cube.may_double(state) or efficiency in (0.0, 1.0):
+        assert waiting == pytest.approx(plain, abs=1e-12 * state.value)
+    elif waiting > plain and not is_free_double(state):
+        assert waiting < live
+
+
+@patient
 @given(states(), gammon_splits(), st.floats(0, 1))
 def test_action_agrees_with_the_values(
     state: CubeState, shares: tuple[float, ...], chance: float
@@ -455,10 +478,10 @@ def test_equities_equal_gnu_backgammons() -> None:
             expected = decision["equities"][index]
             dead = cube.normalised(cube.cubeless_utility(position, after, TABLE), state, TABLE)
             if is_free_double(after):
-                # We give the automatic double 0.9 of the live value, GNU Backgammon the ordinary
-                # efficiency.
-                share = efficiency / cube.FREE_DOUBLE_EFFICIENCY
-                assert dead + share * (ours[index] - dead) == pytest.approx(expected, abs=2e-5)
+                # We give the automatic double nearly all of the live value, GNU Backgammon the
+                # ordinary efficiency.
+                live = (ours[index] - dead) / free_double_share(position, after)
+                assert dead + efficiency * live == pytest.approx(expected, abs=2e-5)
                 kinds["free"] += 1
             elif index == 0 and (state.away_own, state.away_opponent) == (2, 2):
                 # GNU Backgammon takes the centred cube for dead here.
@@ -470,6 +493,16 @@ def test_equities_equal_gnu_backgammons() -> None:
     assert kinds["equal"] > 300
     assert kinds["free"] > 20
     assert kinds["two"] > 2
+
+
+def free_double_share(position: Chances, state: CubeState) -> float:
+    """Share of the live value where the next double of one player costs him nothing."""
+    chance, shares = position[0], cube.gammon_shares(position)
+    if not cube.doublers(state) & 1 or state.away_opponent > state.value:
+        chance, state = 1.0 - chance, cube.turned(state)
+        shares = cube.GammonShares(*shares[2:], *shares[:2])
+    cash = cube_actions.cash_point(shares, state, TABLE, 1.0)
+    return float(1 - FREE_DOUBLE_WAIT * min(1.0, chance / cash))
 
 
 def is_free_double(state: CubeState) -> bool:

@@ -32,6 +32,7 @@ from bgserver.kernels.cube import (
 )
 from bgserver.kernels.cube_actions import beaver_allowed, turn_utility
 from bgserver.kernels.cube_ladder import climb, make_cube_ladder, worth_of_turn
+from bgserver.kernels.cubeful import MONEY_WINDOW
 from tests import naive
 from tests.formulas import EQUITY
 from tests.kernels.cube_cases import match, money
@@ -110,6 +111,9 @@ class Oracle:
             cubeless = replies.values[rows].astype(np.float64) @ EQUITY
             best = int(np.argmax(cubeless))
             static = [self._static(replies.boards[row], replies.values[row], state) for row in rows]
+            if state.away_own == 0:
+                far = cubeless < cubeless.max() - MONEY_WINDOW
+                static = [-np.inf if out else one for out, one in zip(far, static, strict=True)]
             if max(static) > static[best] + 1e-12:
                 best = int(np.argmax(static))
             board = replies.boards[rows[best]]

@@ -437,6 +437,46 @@ CASES = [
         [("position.position.variant", "NO_CUBE_IN_LONG_NARDY")],
     ),
     Case(
+        "raccoons without beavers and without an owner, and half a question about the market",
+        "Engine/AdviseCube",
+        engine_pb2.AdviseCubeRequest(position=start(), raccoons=True, market_replies=True),
+        [
+            ("raccoon_owner", "RACCOON_OWNER_REQUIRED"),
+            ("raccoons", "RACCOON_WITHOUT_BEAVER"),
+            ("market_replies", "MARKET_LOSERS_REQUIRED"),
+        ],
+    ),
+    Case(
+        "raccoons in a match",
+        "Engine/AdviseCube",
+        engine_pb2.AdviseCubeRequest(
+            position=state(match=common_pb2.MatchScore(length=5)),
+            raccoons=True,
+            raccoon_owner=rules_pb2.RACCOON_OWNER_BEAVERER,
+        ),
+        [("raccoons", "RACCOON_IN_MATCH"), ("raccoons", "RACCOON_WITHOUT_BEAVER")],
+    ),
+    Case(
+        "a score table of nothing",
+        "Engine/AdviseCubeByScore",
+        engine_pb2.AdviseCubeByScoreRequest(
+            position=start(), away=0, limit=common_pb2.Limit(milliseconds=0)
+        ),
+        [("limit.milliseconds", "OUT_OF_RANGE"), ("away", "OUT_OF_RANGE")],
+    ),
+    Case(
+        "a score table too large, in long nardy",
+        "Engine/AdviseCubeByScore",
+        engine_pb2.AdviseCubeByScoreRequest(position=_nardy(_NARDY), away=26),
+        [("position.position.variant", "NO_CUBE_IN_LONG_NARDY"), ("away", "OUT_OF_RANGE")],
+    ),
+    Case(
+        "a score table with a centred cube that no match has",
+        "Engine/AdviseCubeByScore",
+        engine_pb2.AdviseCubeByScoreRequest(position=state(cube=common_pb2.Cube(value=2))),
+        [("position.state.cube.value", "CENTERED_CUBE_ABOVE_ONE")],
+    ),
+    Case(
         "a match that is too long for the engine",
         "Engine/Evaluate",
         engine_pb2.EvaluateRequest(position=state(match=common_pb2.MatchScore(length=65))),

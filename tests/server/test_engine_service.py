@@ -13,7 +13,7 @@ from bgserver import __version__
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.work import run
-from bgserver.v1 import common_pb2, engine_pb2, engine_pb2_grpc
+from bgserver.v1 import common_pb2, engine_pb2, engine_pb2_grpc, rules_pb2
 from tests import positions
 from tests.server.requests import START_XGID, board, failing, roll, start, xgid
 
@@ -90,6 +90,47 @@ async def test_advise_cube_where_no_double_is_allowed(engine_stub: Stub) -> None
     assert reply.action == engine_pb2.CUBE_ACTION_NOT_ALLOWED
     assert "CRAWFORD_GAME" in reply.refusals
     assert not reply.HasField("double_take_equity")
+
+
+async def test_market_losers_and_raccoons_come_on_request(engine_stub: Stub) -> None:
+    jacoby = xgid("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:3:0:10")
+    plain = await engine_stub.AdviseCube(engine_pb2.AdviseCubeRequest(position=jacoby))
+    assert not plain.HasField("market_losers")
+    assert plain.beaver_answer == engine_pb2.BEAVER_ANSWER_PLAY_ON
+    request = engine_pb2.AdviseCubeRequest(
+        position=jacoby,
+        raccoons=True,
+        raccoon_owner=rules_pb2.RACCOON_OWNER_BEAVERER,
+        market_losers=True,
+        limit=common_pb2.Limit(level=common_pb2.LEVEL_LOOKAHEAD_1),
+    )
+    counted = await engine_stub.AdviseCube(request)
+    losers = counted.market_losers
+    assert len(losers.rolls) == 21
+    assert losers.count == sum(roll.ways * roll.losing for roll in losers.rolls)
+    assert not any(roll.replies for roll in losers.rolls)
+    request.market_replies = True
+    listed = (await engine_stub.AdviseCube(request)).market_losers
+    assert listed.count == losers.count
+    assert all(bool(roll.replies) == bool(roll.losing) for roll in listed.rolls)
+
+
+async def test_advise_cube_by_score(engine_stub: Stub) -> None:
+    request = engine_pb2.AdviseCubeByScoreRequest(position=xgid(START_XGID))
+    reply = await engine_stub.AdviseCubeByScore(request)
+    assert len(reply.scores) == 49 + 12
+    assert reply.level == common_pb2.LEVEL_STATIC
+    money = await engine_stub.AdviseCube(engine_pb2.AdviseCubeRequest(position=xgid(START_XGID)))
+    assert reply.money.action_text == money.action_text
+    assert reply.money.no_double_equity == money.no_double_equity
+    assert not reply.money.HasField("no_double_mwc")
+    first, second = reply.scores[1:3]
+    assert (first.away, first.opponent_away, first.crawford) == (1, 2, True)
+    assert first.action == engine_pb2.CUBE_ACTION_NOT_ALLOWED
+    assert not first.HasField("double_take_mwc")
+    assert (second.away, second.opponent_away, second.crawford) == (1, 2, False)
+    assert second.dead_cube
+    assert 0 < second.no_double_mwc < 1
 
 
 @pytest.mark.parametrize("milliseconds", [1, 60, 600_000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bgserver_client import _requests, _rollouts
-from bgserver_client.v1 import engine_pb2
+from bgserver_client.v1 import engine_pb2, rules_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,9 +63,21 @@ class Question:
         *,
         level: LevelLike | None = None,
         milliseconds: int | None = None,
+        raccoons: bool = False,
+        raccoon_owner: rules_pb2.RaccoonOwner.ValueType = rules_pb2.RACCOON_OWNER_UNSPECIFIED,
+        market_losers: bool = False,
+        market_replies: bool = False,
     ) -> engine_pb2.AnalyzeBatchRequest:
         """A question as `Client.advise_cube` asks it."""
-        request = _requests.advise_cube(position, level, milliseconds)
+        request = _requests.advise_cube(
+            position,
+            level,
+            milliseconds,
+            raccoons=raccoons,
+            raccoon_owner=raccoon_owner,
+            market_losers=market_losers,
+            market_replies=market_replies,
+        )
         return engine_pb2.AnalyzeBatchRequest(id=_id(identifier), advise_cube=request)
 
     @staticmethod

@@ -271,11 +271,34 @@ def rank_plays(
 
 
 def advise_cube(
-    position: PositionLike, level: JudgeLike | None, milliseconds: int | None
+    position: PositionLike,
+    level: JudgeLike | None,
+    milliseconds: int | None,
+    *,
+    raccoons: bool = False,
+    raccoon_owner: rules_pb2.RaccoonOwner.ValueType = rules_pb2.RACCOON_OWNER_UNSPECIFIED,
+    market_losers: bool = False,
+    market_replies: bool = False,
 ) -> engine_pb2.AdviseCubeRequest:
     """Request of AdviseCube."""
     return engine_pb2.AdviseCubeRequest(
-        position=position_source(position), limit=limit_message(level, milliseconds)
+        position=position_source(position),
+        limit=limit_message(level, milliseconds),
+        raccoons=raccoons,
+        raccoon_owner=raccoon_owner,
+        market_losers=market_losers,
+        market_replies=market_replies,
+    )
+
+
+def advise_cube_by_score(
+    position: PositionLike, level: JudgeLike | None, milliseconds: int | None, away: int | None
+) -> engine_pb2.AdviseCubeByScoreRequest:
+    """Request of AdviseCubeByScore."""
+    return engine_pb2.AdviseCubeByScoreRequest(
+        position=position_source(position),
+        limit=limit_message(level, milliseconds),
+        away=None if away is None else _count(away, "away"),
     )
 
 

@@ -284,6 +284,10 @@ class Client(GameMethods):
         *,
         level: JudgeLike | None = None,
         milliseconds: int | None = None,
+        raccoons: bool = False,
+        raccoon_owner: rules_pb2.RaccoonOwner.ValueType = rules_pb2.RACCOON_OWNER_UNSPECIFIED,
+        market_losers: bool = False,
+        market_replies: bool = False,
         timeout_s: float | None = None,
     ) -> engine_pb2.AdviseCubeResponse:
         """Double or not, take or pass, with the equities behind it.
@@ -293,10 +297,43 @@ class Client(GameMethods):
             level: How deep to look; by default static.
             milliseconds: Instead of a level: look as deep as this time allows. The answer says
                 which level that was.
+            raccoons: Money play with beavers: a beaver may be answered by one more turn.
+            raccoon_owner: Who owns the cube then; required with `raccoons`.
+            market_losers: Count the exchanges of rolls after which the opponent has a pass.
+            market_replies: With `market_losers`: list the opponent's rolls among them as well.
             timeout_s: Time limit of this call; the client's default begins after `milliseconds`.
         """
-        request = _requests.advise_cube(position, level, milliseconds)
+        request = _requests.advise_cube(
+            position,
+            level,
+            milliseconds,
+            raccoons=raccoons,
+            raccoon_owner=raccoon_owner,
+            market_losers=market_losers,
+            market_replies=market_replies,
+        )
         return self._call(self._engine.AdviseCube, request, timeout_s, milliseconds)
+
+    def advise_cube_by_score(
+        self,
+        position: PositionLike,
+        *,
+        away: int | None = None,
+        level: JudgeLike | None = None,
+        milliseconds: int | None = None,
+        timeout_s: float | None = None,
+    ) -> engine_pb2.AdviseCubeByScoreResponse:
+        """The cube decision of one position for money and at every score of a match.
+
+        Args:
+            position: The position; its own score does not count, its cube does.
+            away: Points away that the table goes to, 1..25; by default 7.
+            level: How deep the position is judged, once for all scores; by default static.
+            milliseconds: Instead of a level: look as deep as this time allows.
+            timeout_s: Time limit of this call; the client's default begins after `milliseconds`.
+        """
+        request = _requests.advise_cube_by_score(position, level, milliseconds, away)
+        return self._call(self._engine.AdviseCubeByScore, request, timeout_s, milliseconds)
 
     def choose_play(
         self,

@@ -40,6 +40,8 @@ class EngineServiceStub:
     """Ranks the plays of a roll, best first."""
     AdviseCube: _grpc.UnaryUnaryMultiCallable[_engine_pb2.AdviseCubeRequest, _engine_pb2.AdviseCubeResponse]
     """Advises on the cube: double or not, take or pass."""
+    AdviseCubeByScore: _grpc.UnaryUnaryMultiCallable[_engine_pb2.AdviseCubeByScoreRequest, _engine_pb2.AdviseCubeByScoreResponse]
+    """Tells the cube decision of one position at every score of a match, and for money."""
     ChoosePlay: _grpc.UnaryUnaryMultiCallable[_engine_pb2.ChoosePlayRequest, _engine_pb2.ChoosePlayResponse]
     """Tells the play that a bot of some strength makes."""
     ChooseCubeAction: _grpc.UnaryUnaryMultiCallable[_engine_pb2.ChooseCubeActionRequest, _engine_pb2.ChooseCubeActionResponse]
@@ -72,6 +74,8 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """Ranks the plays of a roll, best first."""
     AdviseCube: _aio.UnaryUnaryMultiCallable[_engine_pb2.AdviseCubeRequest, _engine_pb2.AdviseCubeResponse]  # type: ignore[assignment]
     """Advises on the cube: double or not, take or pass."""
+    AdviseCubeByScore: _aio.UnaryUnaryMultiCallable[_engine_pb2.AdviseCubeByScoreRequest, _engine_pb2.AdviseCubeByScoreResponse]  # type: ignore[assignment]
+    """Tells the cube decision of one position at every score of a match, and for money."""
     ChoosePlay: _aio.UnaryUnaryMultiCallable[_engine_pb2.ChoosePlayRequest, _engine_pb2.ChoosePlayResponse]  # type: ignore[assignment]
     """Tells the play that a bot of some strength makes."""
     ChooseCubeAction: _aio.UnaryUnaryMultiCallable[_engine_pb2.ChooseCubeActionRequest, _engine_pb2.ChooseCubeActionResponse]  # type: ignore[assignment]
@@ -119,6 +123,14 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.AdviseCubeResponse, _abc.Awaitable[_engine_pb2.AdviseCubeResponse]]:
         """Advises on the cube: double or not, take or pass."""
+
+    @_abc_1.abstractmethod
+    def AdviseCubeByScore(
+        self,
+        request: _engine_pb2.AdviseCubeByScoreRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.AdviseCubeByScoreResponse, _abc.Awaitable[_engine_pb2.AdviseCubeByScoreResponse]]:
+        """Tells the cube decision of one position at every score of a match, and for money."""
 
     @_abc_1.abstractmethod
     def ChoosePlay(
