@@ -27,7 +27,7 @@ from bgserver.cli.options import (
     limit_message,
 )
 from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
-from bgserver.cli.progress import counter
+from bgserver.cli.progress import counter, rate_text
 
 if TYPE_CHECKING:
     from bgserver.cli.batch_output import Input, Output
@@ -199,7 +199,7 @@ def batch(
     else:
         rate = new / seconds if seconds > 0 else 0.0
         there = f", {before:,} were there" if before else ""
-        tables.show(summary.table(), f"{new:,} lines in {seconds:.1f} s ({rate:,.0f}/s){there}")
+        tables.show(summary.table(), f"{new:,} lines in {seconds:.1f} s ({rate_text(rate)}){there}")
     if summary.errors:
         raise typer.Exit(FAILED)
 
