@@ -28,6 +28,8 @@ from bgserver.cli.options import (
 )
 from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
 from bgserver.cli.progress import counter, rate_text
+from bgserver.engine.errors import ClusterError
+from bgserver.server.errors import StatusError
 
 if TYPE_CHECKING:
     from bgserver.cli.batch_output import Input, Output
@@ -215,6 +217,11 @@ def _require_plot(path: Path) -> None:
         raise input_error(_NEEDS_MATPLOTLIB, field="--plot", reason="EXTRA_MISSING") from None
 
 
+def _tell_stop(summary: Summary, questions: Input) -> None:
+    message = f"stopped after {summary.lines:,} of {questions.lines:,} lines"
+    sys.stderr.write(f"{message}; the same command goes on\n")
+
+
 def _tell_refusals(summary: Summary) -> None:
     """Name the first questions that have no answer."""
     for figure in summary.refusals:
@@ -242,6 +249,8 @@ def _answer(
                 errors = summary.errors.total()
                 advance(summary.lines, f"{errors:,} without an answer" if errors else "")
         except KeyboardInterrupt:
-            message = f"stopped after {summary.lines:,} of {questions.lines:,} lines"
-            sys.stderr.write(f"{message}; the same command goes on\n")
+            _tell_stop(summary, questions)
             raise typer.Exit(INTERRUPTED) from None
+        except (ClusterError, StatusError):
+            _tell_stop(summary, questions)
+            raise
