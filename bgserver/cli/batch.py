@@ -15,7 +15,7 @@ import typer
 
 from bgserver.cli import tables
 from bgserver.cli.batch_lines import LineSettings
-from bgserver.cli.batch_output import look_at_input, opened
+from bgserver.cli.batch_output import look_at_input, opened, require_place
 from bgserver.cli.batch_summary import Summary, draw
 from bgserver.cli.batch_workers import Workers, here, on_cluster, on_server
 from bgserver.cli.options import (
@@ -175,6 +175,7 @@ def batch(
         seed=seed,
     )
     questions = look_at_input(source)
+    require_place(output, source)
     summary = Summary()
     started = time.monotonic()
     workers: AbstractContextManager[Workers]
