@@ -15,7 +15,7 @@ import typer
 
 from bgserver.cli import tables
 from bgserver.cli.batch_lines import LineSettings
-from bgserver.cli.batch_output import look_at_input, opened
+from bgserver.cli.batch_output import look_at_input, opened, require_place
 from bgserver.cli.batch_summary import Summary, draw
 from bgserver.cli.batch_workers import Workers, here, on_cluster, on_server
 from bgserver.cli.options import (
@@ -28,6 +28,8 @@ from bgserver.cli.options import (
 )
 from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
 from bgserver.cli.progress import counter, rate_text
+from bgserver.engine.errors import ClusterError
+from bgserver.server.errors import StatusError
 
 if TYPE_CHECKING:
     from bgserver.cli.batch_output import Input, Output
@@ -173,6 +175,7 @@ def batch(
         seed=seed,
     )
     questions = look_at_input(source)
+    require_place(output, source)
     summary = Summary()
     started = time.monotonic()
     workers: AbstractContextManager[Workers]
@@ -215,6 +218,11 @@ def _require_plot(path: Path) -> None:
         raise input_error(_NEEDS_MATPLOTLIB, field="--plot", reason="EXTRA_MISSING") from None
 
 
+def _tell_stop(summary: Summary, questions: Input) -> None:
+    message = f"stopped after {summary.lines:,} of {questions.lines:,} lines"
+    sys.stderr.write(f"{message}; the same command goes on\n")
+
+
 def _tell_refusals(summary: Summary) -> None:
     """Name the first questions that have no answer."""
     for figure in summary.refusals:
@@ -242,6 +250,8 @@ def _answer(
                 errors = summary.errors.total()
                 advance(summary.lines, f"{errors:,} without an answer" if errors else "")
         except KeyboardInterrupt:
-            message = f"stopped after {summary.lines:,} of {questions.lines:,} lines"
-            sys.stderr.write(f"{message}; the same command goes on\n")
+            _tell_stop(summary, questions)
             raise typer.Exit(INTERRUPTED) from None
+        except (ClusterError, StatusError):
+            _tell_stop(summary, questions)
+            raise
