@@ -173,11 +173,22 @@ def main() -> None:
             one_s, _ = _line_s(engine, lines, _SETTINGS[1][1])
             here, there = _chunk_s(processes, engine, cluster, lines, one_s)
             print(f"a chunk of lines, processor time: {here:.3f} s here, {there:.3f} s at a worker")
-    _print_job(engine, lines, costs, options.job, options.cluster_workers)
+    _print_job(engine, lines, costs, there / here, options.job, options.cluster_workers)
 
 
-def _print_job(engine: Engine, lines: list[bytes], costs: Costs, job: int, workers: int) -> None:
-    """What many workers make of a large job."""
+def _print_job(
+    engine: Engine, lines: list[bytes], costs: Costs, slower: float, job: int, workers: int
+) -> None:
+    """What many workers make of a large job.
+
+    Args:
+        engine: The engine.
+        lines: Questions of the kind of the job's.
+        costs: What a chunk costs beside its work.
+        slower: Processor time of a chunk at a worker, against the same in this process.
+        job: Lines.
+        workers: Workers of one thread each.
+    """
     print(f"\n{job:,} lines on {workers} workers of one thread each, by these figures:")
     print(f"{'':30} {'line':>10} {'one thread':>12} {'cluster':>10} {'speed-up':>9}  limit")
     for name, settings in _SETTINGS:
@@ -187,7 +198,7 @@ def _print_job(engine: Engine, lines: list[bytes], costs: Costs, job: int, worke
         chunk_s = size * line_s
         chunks = job / size
         parts = {
-            "workers": (job * line_s + chunks * costs.worker) / workers + chunk_s,
+            "workers": slower * (job * line_s / workers + chunk_s),
             "scheduler": chunks * costs.scheduler,
             "client": chunks * costs.client + job * handed_s,
         }

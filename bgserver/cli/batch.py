@@ -15,7 +15,7 @@ import typer
 
 from bgserver.cli import tables
 from bgserver.cli.batch_lines import LineSettings
-from bgserver.cli.batch_output import look_at_input, opened
+from bgserver.cli.batch_output import look_at_input, opened, require_place
 from bgserver.cli.batch_summary import Summary, draw
 from bgserver.cli.batch_workers import Workers, here, on_cluster, on_server
 from bgserver.cli.options import (
@@ -27,7 +27,9 @@ from bgserver.cli.options import (
     limit_message,
 )
 from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
-from bgserver.cli.progress import counter
+from bgserver.cli.progress import counter, rate_text
+from bgserver.engine.errors import ClusterError
+from bgserver.server.errors import StatusError
 
 if TYPE_CHECKING:
     from bgserver.cli.batch_output import Input, Output
@@ -173,6 +175,7 @@ def batch(
         seed=seed,
     )
     questions = look_at_input(source)
+    require_place(output, source)
     summary = Summary()
     started = time.monotonic()
     workers: AbstractContextManager[Workers]
@@ -199,7 +202,7 @@ def batch(
     else:
         rate = new / seconds if seconds > 0 else 0.0
         there = f", {before:,} were there" if before else ""
-        tables.show(summary.table(), f"{new:,} lines in {seconds:.1f} s ({rate:,.0f}/s){there}")
+        tables.show(summary.table(), f"{new:,} lines in {seconds:.1f} s ({rate_text(rate)}){there}")
     if summary.errors:
         raise typer.Exit(FAILED)
 
@@ -213,6 +216,11 @@ def _require_plot(path: Path) -> None:
         import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
     except ImportError:
         raise input_error(_NEEDS_MATPLOTLIB, field="--plot", reason="EXTRA_MISSING") from None
+
+
+def _tell_stop(summary: Summary, questions: Input) -> None:
+    message = f"stopped after {summary.lines:,} of {questions.lines:,} lines"
+    sys.stderr.write(f"{message}; the same command goes on\n")
 
 
 def _tell_refusals(summary: Summary) -> None:
@@ -242,6 +250,8 @@ def _answer(
                 errors = summary.errors.total()
                 advance(summary.lines, f"{errors:,} without an answer" if errors else "")
         except KeyboardInterrupt:
-            message = f"stopped after {summary.lines:,} of {questions.lines:,} lines"
-            sys.stderr.write(f"{message}; the same command goes on\n")
+            _tell_stop(summary, questions)
             raise typer.Exit(INTERRUPTED) from None
+        except (ClusterError, StatusError):
+            _tell_stop(summary, questions)
+            raise

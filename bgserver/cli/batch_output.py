@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bgserver.cli.batch_lines import Figure
     from bgserver.engine.errors import InvalidInputError
 
-__all__ = ["Input", "Output", "look_at_input", "opened", "record_path"]
+__all__ = ["Input", "Output", "look_at_input", "opened", "record_path", "require_place"]
 
 _FORMAT = 1
 _BLOCK = 1 << 20
@@ -92,6 +92,20 @@ class Output:
         self.last = last
 
 
+def require_place(output: Path, source: Path) -> None:
+    """See that there can be an output, before any work.
+
+    Raises:
+        InvalidInputError: Its folder is missing, or it is the input.
+    """
+    if not output.parent.is_dir():
+        message = f"there is no folder {output.parent}"
+        raise _refusal(message, reason="FOLDER_MISSING")
+    if output.exists() and output.samefile(source):
+        message = "the output must be another file than the input"
+        raise _refusal(message, reason="SAME_FILE")
+
+
 @contextmanager
 def opened(
     path: Path,
@@ -115,12 +129,7 @@ def opened(
             no output of ours, or another process writes it.
         OSError: A file cannot be read or written.
     """
-    if not path.parent.is_dir():
-        message = f"there is no folder {path.parent}"
-        raise _refusal(message, reason="FOLDER_MISSING")
-    if path.exists() and path.samefile(source.path):
-        message = "the output must be another file than the input"
-        raise _refusal(message, reason="SAME_FILE")
+    require_place(path, source.path)
     with path.open("a+b") as file:
         _lock(file, path)
         record = record_path(path)

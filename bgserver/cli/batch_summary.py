@@ -41,7 +41,7 @@ class Summary:
         self.equities: dict[str, array[float]] = {kind: array("f") for kind in _NAMES}
         """Equities by the kind of the question."""
         self.errors_after: dict[int, array[float]] = {}
-        """Standard errors of rollouts, by the trials after which they were so."""
+        """Standard errors of rollouts that are not exact, by the trials so far."""
         self.last_errors = array("f")
         """Their standard errors at the end."""
         self.refusals: list[Figure] = []
@@ -63,7 +63,8 @@ class Summary:
         if figure.kind in {"cube", "rollout"} and figure.word:
             self.actions[figure.word] += 1
         for trials, error in figure.convergence:
-            self.errors_after.setdefault(trials, array("f")).append(error)
+            if error > 0:  # else the tables know the worth: nothing converges
+                self.errors_after.setdefault(trials, array("f")).append(error)
         if figure.convergence:
             self.last_errors.append(figure.convergence[-1][1])
 
@@ -143,7 +144,7 @@ def _draw_equities(summary: Summary, axes: Axes) -> None:
     kinds = [kind for kind, equities in summary.equities.items() if equities]
     axes.hist(
         [summary.equities[kind] for kind in kinds],
-        bins=_BINS,
+        bins=min(_BINS, 5 + summary.lines // 5),
         label=[f"{_NAMES[kind]} ({len(summary.equities[kind]):,})" for kind in kinds],
         histtype="stepfilled",
         alpha=0.6,
@@ -165,8 +166,10 @@ def _draw_convergence(summary: Summary, axes: Axes) -> None:
     axes.fill_between(trials, low, high, alpha=0.3, label="10 % to 90 % of the rollouts")
     axes.plot(trials, middle, marker=".", label="median")
     axes.set_xscale("log")
-    if max(high) > 0:
-        axes.set_yscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        for formatted in (axis.set_major_formatter, axis.set_minor_formatter):
+            formatted("{x:g}")
     axes.set_xlabel("trials")
     axes.set_ylabel("standard error of the equity")
     axes.set_title("Convergence")

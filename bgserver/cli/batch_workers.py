@@ -85,7 +85,6 @@ def on_cluster(address: str) -> Iterator[Workers]:
     from bgserver.engine.cluster import connect_cluster  # noqa: PLC0415
     from bgserver.engine.dask_worker import EngineSource  # noqa: PLC0415
     from bgserver.engine.evaluator import Engine  # noqa: PLC0415 -- loads Numba
-    from bgserver.engine.identity import identity_of  # noqa: PLC0415 -- loads Numba
 
     config = read_config()
     with steps() as on_progress:
@@ -96,7 +95,7 @@ def on_cluster(address: str) -> Iterator[Workers]:
     with busy("preparing the workers of the cluster"):
         cluster = connect_cluster(address, source)
     with cluster, closing(cluster.executor()) as executor:
-        identity = identity_of(engine)
+        identity = source.identity
         yield Workers(identity.version, identity.digest, _through(executor))
 
 

@@ -4,20 +4,47 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
-__all__ = ["default_data_file"]
+__all__ = ["default_data_file", "writable_data_file"]
+
+_DEFAULT_PORT = 50051
+_IN_MEMORY = ":memory:"
 
 
-def default_data_file() -> str:
-    """The file of games in the user's data folder, `BGSERVER_DATA` if that is set."""
-    configured = os.environ.get("BGSERVER_DATA")
-    if configured:
-        return configured
+def default_data_file(port: int = _DEFAULT_PORT) -> str:
+    """The file of games of a server on this port, in the user's data folder.
+
+    Each port has a file of its own, so that several servers do not get in each other's way, and a
+    server that starts again on its port finds its games.
+
+    Raises:
+        RuntimeError: The system cannot say where the user's home is.
+    """
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Application Support"
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return str(base / "bgserver" / "games.db")
+    name = "games.db" if port == _DEFAULT_PORT else f"games-{port}.db"
+    return str(base / "bgserver" / name)
+
+
+def writable_data_file(port: int) -> tuple[str, str]:
+    """The default file of a server, and why it is none.
+
+    Returns:
+        The file and nothing; or `:memory:` and the reason: the folder cannot be written, or the
+        port is any free one, so that nobody would find the games again.
+    """
+    if port == 0:
+        return _IN_MEMORY, "the port is any free one"
+    try:
+        path = Path(default_data_file(port))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            return str(path), ""
+    except (OSError, RuntimeError) as error:
+        return _IN_MEMORY, f"no file can be written: {error}"

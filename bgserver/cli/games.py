@@ -43,7 +43,8 @@ DataOption: TypeAlias = Annotated[
     typer.Option(
         "--data",
         metavar="FILE",
-        help="File of games; a server may be using it. [the one of `bgserver serve`]",
+        envvar="BGSERVER_DATA",
+        help="File of games; a server may be using it. [that of `bgserver serve` on its port]",
         show_default=False,
     ),
 ]

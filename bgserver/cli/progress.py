@@ -22,8 +22,9 @@ from rich.progress import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["busy", "counter", "steps"]
+__all__ = ["busy", "counter", "rate_text", "steps"]
 
+_FAST = 10
 _PATIENCE_S = 0.7
 _stop_spinner: ContextVar[Callable[[], None]] = ContextVar("stop_spinner", default=lambda: None)
 
@@ -119,6 +120,11 @@ def _lines(console: Console) -> Callable[[str, float], None]:
     return advance
 
 
+def rate_text(rate: float) -> str:
+    """Things a second, with a digit more where they are few."""
+    return f"{rate:,.{0 if rate >= _FAST else 1}f}/s"
+
+
 @contextmanager
 def counter(what: str, total: int, *, done: int = 0) -> Iterator[Callable[[int, str], None]]:
     """A bar for `total` things, with their rate and the time left; takes (done, remark).
@@ -139,7 +145,7 @@ def counter(what: str, total: int, *, done: int = 0) -> Iterator[Callable[[int, 
 
     def advance(done: int, remark: str) -> None:
         speed = progress.tasks[0].speed
-        rate = f"{speed:,.0f}/s" if speed else ""
+        rate = rate_text(speed) if speed else ""
         progress.update(task, completed=done, rate=rate, remark=remark)
 
     with progress:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from bgserver.cli.config import read_config
-from bgserver.cli.data_file import default_data_file
+from bgserver.cli.data_file import writable_data_file
 from bgserver.cli.problems import UNAVAILABLE
 from bgserver.cli.progress import steps
 
@@ -65,7 +65,7 @@ def serve(
         _option(
             "--data",
             "File in which games are kept; `:memory:` forgets them at the end "
-            "[games.db in your data folder].",
+            "[one for each port in your data folder].",
             _FILES,
             "FILE",
         ),
@@ -152,7 +152,7 @@ def serve(
     config = read_config(
         host=host,
         port=port,
-        data=data or default_data_file(),
+        data=data,
         threads=threads,
         cluster=cluster,
         auth_token_file=auth_token_file,
@@ -172,6 +172,11 @@ def serve(
         weights=weights,
         match_equity_table=match_equity_table,
     )
+    if "data" not in config.model_fields_set:
+        file, why = writable_data_file(config.port)
+        config = config.model_copy(update={"data": file})
+        if why:
+            sys.stderr.write(f"games are kept until the server ends, as {why}; see --data\n")
     with ExitStack() as progress:
         on_progress = progress.enter_context(steps(always=True))
         on_progress(_LOADING, 0.0)

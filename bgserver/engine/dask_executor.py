@@ -81,7 +81,7 @@ class DaskCluster:
         self._failure: ClusterError | None = None
         self._threads = 0
         # Failures are told by exceptions; the notices of the libraries would be in their way.
-        for name in ("distributed.client", "distributed.core", "distributed.comm"):
+        for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = Client(address, timeout=connect_timeout_s, set_as_default=False)

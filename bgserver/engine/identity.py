@@ -28,7 +28,7 @@ class Identity:
 
 
 def identity_of(engine: Engine) -> Identity:
-    """The identity of an engine; takes some hundredths of a second."""
+    """The identity of an engine; takes about two milliseconds."""
     digest = hashlib.sha256()
     for variant in Variant:
         for array in engine.core(variant).weights.raw:

@@ -86,15 +86,17 @@ class FileLock:
                 isolation_level=None,
                 check_same_thread=False,
             )
-            self._connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                message = f"another server uses {path}; give this one a data file of its own"
-                raise StorageError(message) from None
+        except (OSError, sqlite3.OperationalError) as error:
             message = f"cannot open {path}: {error}"
             raise StorageError(message) from error
-        except OSError as error:
-            message = f"cannot open {path}: {(error.strerror or str(error)).lower()}"
+        try:
+            self._connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            self._connection.close()
+            if "locked" in str(error):
+                message = f"another server uses {path}; give this one another file with --data"
+                raise StorageError(message) from None
+            message = f"cannot open {path}: {error}"
             raise StorageError(message) from error
 
     def release(self) -> None:

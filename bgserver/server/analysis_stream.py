@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, TypeAlias
 
-from bgserver.engine.errors import OverloadedError
+from bgserver.engine.errors import EngineError, OverloadedError
 from bgserver.server.analysis import AnalysisChunk, Answer, expected_s
 from bgserver.server.pool import Priority
 from bgserver.server.questions import RolloutLimits
@@ -26,6 +27,7 @@ __all__ = ["analyze"]
 _READ_AHEAD = 64
 _MOST_IN_CHUNK = 1024
 _RETRY_AFTER_S = 5.0
+_PARTING_S = 0.2
 
 
 async def analyze(
@@ -41,32 +43,50 @@ async def analyze(
 
     Raises:
         OverloadedError: Too many batches are in work.
+        ClusterError: The cluster that does them has gone.
     """
+    try:
+        executor = _admit(runtime, context)
+    except EngineError:
+        await _discard(requests)
+        raise
+    runtime.batches += 1
+    limits = RolloutLimits(runtime.config.max_rollout_trials, runtime.config.max_rollout_plays)
+    stream = _Stream(executor, requests, limits)
+    try:
+        async for answer in stream.answers():
+            if answer.defect is not None:
+                runtime.logger.error(
+                    "question", request_id=context.request_id, exception=answer.defect
+                )
+            yield answer.response
+    except EngineError:
+        await stream.discard()
+        raise
+    finally:
+        runtime.batches -= 1
+        await stream.close()
+        executor.close()
+
+
+def _admit(runtime: Runtime, context: CallContext) -> Executor:
+    """What does the chunks of a new batch."""
     most = runtime.config.max_batches
     if runtime.batches >= most:
         message = f"{most} batches are in work already"
         raise OverloadedError(message, _RETRY_AFTER_S)
-    runtime.batches += 1
-    try:
-        executor = runtime.executor(Priority.ANALYSIS, context.deadline)
-        try:
-            limits = RolloutLimits(
-                runtime.config.max_rollout_trials, runtime.config.max_rollout_plays
-            )
-            stream = _Stream(executor, requests, limits)
-            try:
-                async for answer in stream.answers():
-                    if answer.defect is not None:
-                        runtime.logger.error(
-                            "question", request_id=context.request_id, exception=answer.defect
-                        )
-                    yield answer.response
-            finally:
-                await stream.close()
-        finally:
-            executor.close()
-    finally:
-        runtime.batches -= 1
+    return runtime.executor(Priority.ANALYSIS, context.deadline)
+
+
+async def _discard(requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest]) -> None:
+    """Read for a moment what a client has sent already, before it is refused.
+
+    A client of `grpc.aio` that is refused while it sends hears of an internal error instead.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_PARTING_S):
+            async for _ in requests:
+                pass
 
 
 class _Stream:
@@ -85,6 +105,7 @@ class _Stream:
         # Holds no more than there are slots.
         self._done: asyncio.Queue[_Done] = asyncio.Queue()
         self._in_flight = 0
+        self._discarding = False
         self._room = asyncio.Event()
         self._tasks = (
             asyncio.create_task(self._read(requests)),
@@ -107,6 +128,15 @@ class _Stream:
             self._room.set()
         await asyncio.gather(*self._tasks)  # raises what went wrong with the requests
 
+    async def discard(self) -> None:
+        """Read for a moment what the client has sent already; see `_discard`."""
+        reader, dispatcher = self._tasks
+        dispatcher.cancel()
+        self._discarding = True
+        while not self._questions.empty():
+            self._questions.get_nowait()
+        await asyncio.wait({reader}, timeout=_PARTING_S)
+
     async def close(self) -> None:
         """Stop reading."""
         for task in self._tasks:
@@ -116,7 +146,8 @@ class _Stream:
     async def _read(self, requests: AsyncIterator[engine_pb2.AnalyzeBatchRequest]) -> None:
         try:
             async for request in requests:
-                await self._questions.put(request)
+                if not self._discarding:
+                    await self._questions.put(request)
         except Exception:
             await self._questions.put(None)  # what was asked before is still answered
             raise
@@ -133,11 +164,16 @@ class _Stream:
                     break
                 self._in_flight += 1
                 future: Future[list[Answer]] = self._executor.submit(chunk)
-                asyncio.wrap_future(future).add_done_callback(self._done.put_nowait)
+                asyncio.wrap_future(future).add_done_callback(self._note)
         except Exception as error:  # noqa: BLE001 -- raised again by whoever reads the answers
             self._done.put_nowait(error)
         else:
             self._done.put_nowait(None)
+
+    def _note(self, done: asyncio.Future[list[Answer]]) -> None:
+        if not done.cancelled():
+            done.exception()  # marks it as seen, also if another failure is told first
+        self._done.put_nowait(done)
 
     async def _next_chunk(self) -> AnalysisChunk | None:
         """The questions that wait, as many as make a chunk; None at the end.

@@ -15,7 +15,7 @@ import pytest
 from tests import positions
 from tests.cli.conftest import CommandLine
 from tests.dask_cluster import dask_cluster
-from tests.serving import BGSERVER
+from tests.serving import BGSERVER, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -221,13 +221,31 @@ def test_a_cluster_gives_the_same_bytes_and_its_end_can_be_survived(
         processes.scheduler.kill()
         _, errors = second.communicate(timeout=_PATIENCE_S)
     assert second.returncode == 3
-    assert "the connection to the Dask scheduler at" in errors
+    assert "the same command goes on\nerror: the connection to the Dask scheduler at" in errors
     assert "Traceback" not in errors
     answered = other.read_bytes()
     here = CommandLine([])("batch", str(questions), str(other), *deep)
     assert here.code == 1
     assert other.read_bytes().startswith(answered)
     assert other.read_bytes().count(b"\n") == 200
+
+
+def test_a_server_that_goes_away_can_be_survived(
+    started: Callable[..., subprocess.Popen[str]], questions: Path, tmp_path: Path
+) -> None:
+    output, expected = tmp_path / "out.jsonl", tmp_path / "expected.jsonl"
+    deep = ("--level", "lookahead_2")
+    with serving() as address:
+        process = started(str(questions), str(output), *deep, "--address", address)
+        _wait_for_lines(output, 1, process)
+    # The server has been stopped in good order, in the middle of the batch.
+    _, errors = process.communicate(timeout=_PATIENCE_S)
+    assert process.returncode == 3
+    assert "the same command goes on\nerror: " in errors
+    assert "Traceback" not in errors
+    assert CommandLine([])("batch", str(questions), str(output), *deep).code == 1
+    assert CommandLine([])("batch", str(questions), str(expected), *deep).code == 1
+    assert output.read_bytes() == expected.read_bytes()
 
 
 def test_a_cluster_and_a_server_are_not_both_asked(tmp_path: Path) -> None:

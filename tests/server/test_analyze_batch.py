@@ -260,6 +260,21 @@ async def test_no_more_batches_than_allowed(start_server: Starter) -> None:
         assert len(await _all(stub.AnalyzeBatch(iter([_evaluation("c")])))) == 1
 
 
+async def test_a_client_that_is_refused_while_it_sends_hears_why(start_server: Starter) -> None:
+    async with (
+        start_server(max_batches=1) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        stub = engine_pb2_grpc.EngineServiceStub(channel)
+        first = _Conversation(stub)
+        await first.ask("a")
+        for _ in range(10):
+            async with failing() as failure:
+                await _all(stub.AnalyzeBatch(iter([_evaluation("b")] * 64)))
+            assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        await first.end()
+
+
 async def _all(call: Any) -> list[engine_pb2.AnalyzeBatchResponse]:
     return [answer async for answer in call]
 

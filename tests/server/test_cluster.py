@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
@@ -70,7 +69,7 @@ async def test_a_cluster_answers_with_the_same_bits_and_may_go_and_come(
             assert server.pool.unfinished == 0  # nothing of it was done here
 
             processes.end()
-            for ask in (partial(_batch, most=1), _rolled):
+            for ask in (_batch, _rolled):
                 async with failing() as failure:
                     await ask(stub)
                 assert failure.code is grpc.StatusCode.UNAVAILABLE
