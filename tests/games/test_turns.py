@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bgserver.engine.errors import InvalidInputError
@@ -208,6 +208,7 @@ def test_every_way_through_the_listed_steps_ends_in_a_legal_result(
     assert found == wanted
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 100_000), turns=st.integers(0, 40), taps=st.lists(st.integers(0, 99)))
 def test_6_7_what_a_turn_can_still_lead_to(seed: int, turns: int, taps: list[int]) -> None:
     """The results that are left are those of the slow oracle, step by step; one is no choice."""
@@ -248,6 +249,7 @@ def _with_steps(state: TableState, steps: Iterable[Step]) -> TableState:
 # --- undo ----------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), taps=st.lists(st.integers(0, 99), max_size=12))
 def test_2_24_undo_gives_back_every_earlier_state(seed: int, taps: list[int]) -> None:
     """Steps and undos in any order: what is undone can be done again, with the same outcome."""
