@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["Workers", "chunks_of", "here", "on_cluster", "on_server"]
 
 _MOST_LINES = 1024
-_IN_FLIGHT = 256
-_TOGETHER = 32  # answers of a server that are written at once
+_IN_FLIGHT = 1024
+_TOGETHER = 32  # answers of a server that are written at once, if they come fast
+_WRITTEN_EVERY_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -156,23 +158,25 @@ class _Conversation:
         # Shared with the thread on which gRPC takes the requests.
         self._lock = threading.Lock()
         self._asked: deque[tuple[int, str]] = deque()  # numbers and ids, in order
-        self._answered: dict[int, engine_pb2.AnalyzeBatchResponse] = {}
+        self._refused: dict[int, engine_pb2.AnalyzeBatchResponse] = {}
         self._room = threading.Semaphore(_IN_FLIGHT)
         self._ended = False
+        self._answered: dict[int, engine_pb2.AnalyzeBatchResponse] = {}
 
     def answers(self) -> Generator[Written, None, None]:
         """The answers, in the order of the lines."""
         method = method_for(engine_pb2.AnalyzeBatchRequest())
         replies = self._transport.stream(method, self._requests())
+        written_at = time.monotonic()
         try:
             for reply in replies:
                 if not isinstance(reply, engine_pb2.AnalyzeBatchResponse):
                     message = f"expected AnalyzeBatchResponse, got {type(reply).__name__}"
                     raise TypeError(message)
-                with self._lock:
-                    self._answered[int(reply.id)] = reply
-                    count = len(self._answered)
-                if count >= _TOGETHER:
+                self._answered[int(reply.id)] = reply
+                now = time.monotonic()
+                if len(self._answered) >= _TOGETHER or now - written_at >= _WRITTEN_EVERY_S:
+                    written_at = now
                     yield from self._ready()
             yield from self._ready()
             if self._asked:
@@ -184,7 +188,11 @@ class _Conversation:
             replies.close()
 
     def _requests(self) -> Iterator[engine_pb2.AnalyzeBatchRequest]:
-        """The questions, no more than there is room for; lines that cannot be read are answered."""
+        """The questions, no more than there is room for.
+
+        A line that cannot be read is sent as a question without content, so that it has its place
+        among the answers; what is wrong with it is known here.
+        """
         for number, line in self._lines:
             self._room.acquire()
             if self._ended:
@@ -192,10 +200,9 @@ class _Conversation:
             try:
                 request = read_line(line, self._settings)
             except UnreadableLineError as error:
+                request = engine_pb2.AnalyzeBatchRequest(id=error.identifier)
                 with self._lock:
-                    self._asked.append((number, ""))
-                    self._answered[number] = refused(error)
-                continue
+                    self._refused[number] = refused(error)
             with self._lock:
                 self._asked.append((number, request.id))
             request.id = str(number)
@@ -211,7 +218,9 @@ class _Conversation:
                 if not self._asked or self._asked[0][0] not in self._answered:
                     break
                 last, name = self._asked.popleft()
-                answer = self._answered.pop(last)
+                refusal = self._refused.pop(last, None)
+            answer = refusal or self._answered[last]
+            del self._answered[last]
             self._room.release()
             answer.id = name
             text, figure = written(last, answer)
