@@ -7,14 +7,13 @@ import time
 from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from bgserver import __version__
 from bgserver.cli.batch_lines import (
-    LinesChunk,
     UnreadableLineError,
     Written,
-    line_seconds,
     read_line,
     refused,
     written,
@@ -32,12 +31,15 @@ if TYPE_CHECKING:
     from bgserver.cli.batch_lines import Figure, LineSettings
     from bgserver.cli.transport import Transport
     from bgserver.engine.chunks import Executor
+    from bgserver.engine.evaluator import Engine
 
     Line: TypeAlias = tuple[int, bytes]
+    Answers: TypeAlias = Callable[
+        [Iterable[Line], int, LineSettings], Generator[Written, None, None]
+    ]
 
-__all__ = ["Workers", "chunks_of", "here", "on_cluster", "on_server"]
+__all__ = ["Workers", "here", "on_cluster", "on_server"]
 
-_MOST_LINES = 1024
 _IN_FLIGHT = 1024
 _TOGETHER = 32  # answers of a server that are written at once, if they come fast
 _WRITTEN_EVERY_S = 0.2
@@ -51,8 +53,9 @@ class Workers:
     """Version of bgserver that makes the figures."""
     digest: str
     """Digest of its weights and tables."""
-    answers: Callable[[Iterable[Line], LineSettings], Generator[Written, None, None]]
-    """The answers to lines, in their order; closing the iterator stops the work."""
+    answers: Answers
+    """The answers to lines, of which there are so many, in their order; closing the generator
+    stops the work."""
 
 
 @contextmanager
@@ -71,7 +74,7 @@ def here(threads: int | None) -> Iterator[Workers]:
         engine = load_engine(config, on_progress)
     identity = identity_of(engine)
     with LocalExecutor(engine, config.threads) as executor:
-        yield Workers(identity.version, identity.digest, _through(executor))
+        yield Workers(identity.version, identity.digest, _through(executor, engine))
 
 
 @contextmanager
@@ -93,39 +96,19 @@ def on_cluster(address: str) -> Iterator[Workers]:
         engine = Engine.load(
             weights=config.weights, met=config.match_equity_table, progress=on_progress
         )
+        engine.warm_up(on_progress)  # rollouts are put together here
     source = EngineSource.of(engine, config.weights, config.match_equity_table)
     with busy("preparing the workers of the cluster"):
         cluster = connect_cluster(address, source)
     with cluster, closing(cluster.executor()) as executor:
         identity = source.identity
-        yield Workers(identity.version, identity.digest, _through(executor))
+        yield Workers(identity.version, identity.digest, _through(executor, engine))
 
 
-def _through(
-    executor: Executor,
-) -> Callable[[Iterable[Line], LineSettings], Generator[Written, None, None]]:
-    from bgserver.engine.chunks import results_in_order  # noqa: PLC0415
+def _through(executor: Executor, engine: Engine) -> Answers:
+    from bgserver.cli.batch_jobs import answer_lines  # noqa: PLC0415 -- loads Numba
 
-    def answers(lines: Iterable[Line], settings: LineSettings) -> Generator[Written, None, None]:
-        return results_in_order(executor, chunks_of(lines, settings, executor.grain_s))
-
-    return answers
-
-
-def chunks_of(
-    lines: Iterable[Line], settings: LineSettings, grain_s: float
-) -> Iterator[LinesChunk]:
-    """The lines in parts that take about `grain_s` each."""
-    part: list[Line] = []
-    seconds = 0.0
-    for line in lines:
-        part.append(line)
-        seconds += line_seconds(line[1], settings)
-        if seconds >= grain_s or len(part) >= _MOST_LINES:
-            yield LinesChunk(tuple(part), settings)
-            part, seconds = [], 0.0
-    if part:
-        yield LinesChunk(tuple(part), settings)
+    return partial(answer_lines, executor, engine)
 
 
 @contextmanager
