@@ -124,8 +124,9 @@ def on_server(address: str, token: str | None, timeout_s: float | None) -> Itera
         info = ask(transport, engine_pb2.GetInfoRequest(), engine_pb2.GetInfoResponse)
 
         def answers(
-            lines: Iterable[Line], settings: LineSettings
+            lines: Iterable[Line], count: int, settings: LineSettings
         ) -> Generator[Written, None, None]:
+            del count
             return _Conversation(transport, lines, settings).answers()
 
         yield Workers(info.version or __version__, info.digest, answers)

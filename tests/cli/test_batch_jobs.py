@@ -81,7 +81,7 @@ def test_long_rollouts_are_always_cut(engine: Engine, monkeypatch: pytest.Monkey
 def test_a_defect_is_the_answer_of_its_line(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> object:
+    def broken(*_: object, **__: object) -> object:
         message = "this is broken"
         raise RuntimeError(message)
 
