@@ -24,7 +24,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from bgserver.kernels._jit import kernel
-from bgserver.kernels.cube_live import free_share, live_share, live_take_point, live_value
+from bgserver.kernels.cube_live import (
+    NO_LIFTS,
+    free_share,
+    live_share,
+    live_take_point,
+    live_value,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,16 +53,18 @@ _RACE_MIN_EFFICIENCY = 0.6
 _RACE_MAX_EFFICIENCY = 0.7
 _RACE_MIN_PIPS = 40
 _RACE_MAX_PIPS = 120
-# The published efficiencies suit a position after its cube action. The player on roll who may
-# double but waits has more of what the live cube gains him: e + lift * e * (1 - e) of it for an
-# efficiency e. By the engine's own look-ahead of two rolls, over positions of self-play near a
-# double, lifts of twice these bring the equity of waiting nearest; these lose least by wrong
-# doubles, since static chances have errors (`python -m bench.cube_formula`).
+# The published efficiencies suit a position after a double. Who rolls without having doubled has
+# more of what the live cube gains him, or, if he is behind, loses more of what his opponent's cube
+# threatens: e + lift * e * (1 - e) of it for an efficiency e. Both were found on 17,000 positions
+# of self-play against the engine's own look-ahead of two rolls (`python -m bench.cube_formula`).
+# Lifts of the gain twice as high bring the equity of waiting nearest; these lose least by wrong
+# doubles, since static chances have errors. In a match a lift of the gain is of no use there.
 _CENTERED_LIFT = 0.18
 _JACOBY_LIFT = 0.35
 """A centred cube with Jacoby: the dead value has no gammons, which any double brings back."""
-_CENTERED_MATCH_LIFT = 0.1
 _OWNED_LIFT = 0.18
+_THREAT_LIFT = 0.45
+_JACOBY_THREAT_LIFT = 0.6
 
 
 class MatchTable(NamedTuple):
@@ -272,15 +280,17 @@ def may_double(state: CubeState) -> bool:
 
 
 @kernel
-def waiting_lift(state: CubeState) -> float:
-    """What lifts the share of the live value for the player on roll who may double but waits."""
+def waiting_lifts(state: CubeState) -> tuple[float, float]:
+    """Lifts of the gain and of the threat for a player who rolls without having doubled."""
     if state.owner == OPPOSING:
-        return 0.0
+        return 0.0, _THREAT_LIFT
     if state.owner == OWNED:
-        return _OWNED_LIFT
+        return (_OWNED_LIFT if state.away_own == 0 else 0.0), 0.0
     if state.away_own > 0:
-        return _CENTERED_MATCH_LIFT
-    return _JACOBY_LIFT if state.jacoby else _CENTERED_LIFT
+        return 0.0, _THREAT_LIFT
+    if state.jacoby:
+        return _JACOBY_LIFT, _JACOBY_THREAT_LIFT
+    return _CENTERED_LIFT, _THREAT_LIFT
 
 
 @kernel
@@ -290,7 +300,7 @@ def money_value(
     state: CubeState,
     efficiency: float,
     cash_points: tuple[float, float],
-    lift: float,
+    lifts: tuple[float, float],
 ) -> float:
     """Utility in money play.
 
@@ -300,7 +310,7 @@ def money_value(
         state: Cube and rules.
         efficiency: Cube efficiency.
         cash_points: Of (player on roll, opponent) at this cube value.
-        lift: `waiting_lift`, or 0.
+        lifts: `waiting_lifts`, or zeros.
     """
     win = lose = 1.0
     if not state.jacoby or state.owner != CENTERED:
@@ -313,7 +323,7 @@ def money_value(
         return dead * state.value
     stakes = Stakes(win, -lose, 1.0, -1.0)
     live = live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    share = live_share(efficiency, lift, live - dead)
+    share = live_share(efficiency, lifts, chance, live - dead)
     return (share * live + (1.0 - share) * dead) * state.value
 
 
@@ -324,7 +334,7 @@ def match_value(
     state: CubeState,
     efficiency: float,
     cash_points: tuple[float, float],
-    lift: float,
+    lifts: tuple[float, float],
 ) -> float:
     """Utility in match play.
 
@@ -334,14 +344,14 @@ def match_value(
         state: Cube and score.
         efficiency: Cube efficiency.
         cash_points: Of (player on roll, opponent) at this cube value.
-        lift: `waiting_lift`, or 0.
+        lifts: `waiting_lifts`, or zeros.
     """
     dead = chance * stakes.win + (1.0 - chance) * stakes.lose
     able = doublers(state)
     if able == 0:
         return 2.0 * dead - 1.0
     live = live_value(chance, stakes, 1.0 - cash_points[1], cash_points[0], able)
-    share = live_share(efficiency, lift, live - dead)
+    share = live_share(efficiency, lifts, chance, live - dead)
     if able & 1 == 1 and state.away_opponent <= state.value:
         share = max(share, free_share(chance, cash_points[0]))
     elif able & 2 == 2 and state.away_own <= state.value:
@@ -366,12 +376,12 @@ def _value(
     table: MatchTable,
     efficiency: float,
     cash_points: tuple[float, float],
-    lift: float,
+    lifts: tuple[float, float],
 ) -> float:
     if state.away_own > 0:
         stakes = match_stakes(shares, state, table, state.value)
-        return match_value(chance, stakes, state, efficiency, cash_points, lift)
-    return money_value(chance, shares, state, efficiency, cash_points, lift)
+        return match_value(chance, stakes, state, efficiency, cash_points, lifts)
+    return money_value(chance, shares, state, efficiency, cash_points, lifts)
 
 
 @kernel
@@ -383,7 +393,7 @@ def position_utility(
     if doublers(state) != 0:
         found = _cash_points(shares, state, table)
         points = (found.own, found.opponent)
-    return _value(chance, shares, state, table, efficiency, points, 0.0)
+    return _value(chance, shares, state, table, efficiency, points, NO_LIFTS)
 
 
 @kernel
@@ -391,10 +401,11 @@ def waiting_utility(
     chance: float, shares: GammonShares, state: CubeState, table: MatchTable, efficiency: float
 ) -> float:
     """Utility of the player on roll who does not double in this turn, whether he may or not."""
-    if doublers(state) & 1 == 0:
-        return position_utility(chance, shares, state, table, efficiency)
-    no_double, _ = double_utilities(chance, shares, state, table, efficiency)
-    return no_double
+    points = (1.0, 1.0)
+    if doublers(state) != 0:
+        found = _cash_points(shares, state, table)
+        points = (found.own, found.opponent)
+    return _value(chance, shares, state, table, efficiency, points, waiting_lifts(state))
 
 
 @kernel
@@ -407,7 +418,7 @@ def double_utilities(
     """
     found = _cash_points(shares, state, table)
     points = (found.own, found.opponent)
-    no_double = _value(chance, shares, state, table, efficiency, points, waiting_lift(state))
+    no_double = _value(chance, shares, state, table, efficiency, points, waiting_lifts(state))
     double_take = _value(
         chance,
         shares,
@@ -415,7 +426,7 @@ def double_utilities(
         table,
         efficiency,
         (found.own_doubled, found.opponent_doubled),
-        0.0,
+        NO_LIFTS,
     )
     return no_double, double_take
 
@@ -447,7 +458,7 @@ def cubeless_utility(probabilities: Probabilities, state: CubeState, table: Matc
     if state.away_own > 0:
         stakes = match_stakes(shares, state, table, state.value)
         return 2.0 * (chance * stakes.win + (1.0 - chance) * stakes.lose) - 1.0
-    return money_value(chance, shares, state, 0.0, (1.0, 1.0), 0.0)
+    return money_value(chance, shares, state, 0.0, (1.0, 1.0), NO_LIFTS)
 
 
 @kernel

@@ -12,7 +12,6 @@ import numpy as np
 from bgserver.kernels._jit import kernel
 from bgserver.kernels.cube import (
     GammonShares,
-    cubeful_utility,
     double_utilities,
     doubled,
     doublers,
@@ -122,7 +121,8 @@ def turn_utility(
     once he has decided not to double.
     """
     if not may_double(state):
-        return cubeful_utility(probabilities, state, table, efficiency)
+        shares = gammon_shares(probabilities)
+        return waiting_utility(float(probabilities[0]), shares, state, table, efficiency)
     no_double, double_take, double_pass, _ = cube_utilities(probabilities, state, table, efficiency)
     return max(no_double, min(double_take, double_pass))
 

@@ -22,10 +22,10 @@ from bgserver.kernels.cube import (
     match_value,
     money_value,
     passed_utility,
-    waiting_lift,
+    waiting_lifts,
 )
 from bgserver.kernels.cube_actions import beaver_allowed
-from bgserver.kernels.cube_live import live_take_point
+from bgserver.kernels.cube_live import NO_LIFTS, live_take_point
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -166,13 +166,13 @@ def _worth(
     efficiency: float,
     ladder: CubeLadder,
     rung: int,
-    lift: float,
+    lifts: tuple[float, float],
 ) -> float:
     """Utility in a state that stands on a rung."""
     points = (ladder.cash[rung, 0], ladder.cash[rung, 1])
     if state.away_own > 0:
-        return match_value(chance, _stakes_of(ladder, rung), state, efficiency, points, lift)
-    return money_value(chance, shares, state, efficiency, points, lift)
+        return match_value(chance, _stakes_of(ladder, rung), state, efficiency, points, lifts)
+    return money_value(chance, shares, state, efficiency, points, lifts)
 
 
 @kernel
@@ -189,13 +189,14 @@ def worth_of_turn(
 
     The two rungs above must be filled as well.
     """
+    lifts = waiting_lifts(state)
+    no_double = _worth(chance, shares, state, efficiency, ladder, rung, lifts)
     if not doublers(state) & 1:
-        return _worth(chance, shares, state, efficiency, ladder, rung, 0.0)
-    no_double = _worth(chance, shares, state, efficiency, ladder, rung, waiting_lift(state))
+        return no_double
     after = with_cube(state, 2 * state.value, OPPOSING)
-    taken = _worth(chance, shares, after, efficiency, ladder, rung + 1, 0.0)
+    taken = _worth(chance, shares, after, efficiency, ladder, rung + 1, NO_LIFTS)
     if beaver_allowed(state):
         after = with_cube(state, 4 * state.value, OPPOSING)
-        beavered = _worth(chance, shares, after, efficiency, ladder, rung + 2, 0.0)
+        beavered = _worth(chance, shares, after, efficiency, ladder, rung + 2, NO_LIFTS)
         taken = min(taken, beavered)
     return max(no_double, min(taken, passed_utility(state, table)))

@@ -12,7 +12,14 @@ from bgserver.kernels._jit import kernel
 if TYPE_CHECKING:
     from bgserver.kernels.cube import Stakes
 
-__all__ = ["FREE_DOUBLE_WAIT", "free_share", "live_share", "live_take_point", "live_value"]
+__all__ = [
+    "FREE_DOUBLE_WAIT",
+    "NO_LIFTS",
+    "free_share",
+    "live_share",
+    "live_take_point",
+    "live_value",
+]
 
 FREE_DOUBLE_WAIT = 0.12
 """What is lost of the live value where the next double of one player costs him nothing.
@@ -23,6 +30,11 @@ all of the live value is his; the less, the nearer he is to his cash point, beyo
 his market before. Measured on the engine's own look-ahead, as the lifts of
 `bgserver.kernels.cube`.
 """
+NO_LIFTS = (0.0, 0.0)
+"""Lifts of the symmetrical formula."""
+_NO_THREAT = 0.45
+"""Winning chance from which the opponent is too far from a double for a lift of his threat."""
+_FULL_THREAT = 0.2
 
 
 @kernel
@@ -78,10 +90,19 @@ def live_value(
 
 
 @kernel
-def live_share(efficiency: float, lift: float, gain: float) -> float:
-    """Share of the live value; `gain` is the live value minus the dead one."""
-    if gain <= 0.0:
-        return efficiency
+def live_share(efficiency: float, lifts: tuple[float, float], chance: float, gain: float) -> float:
+    """Share of the live value.
+
+    Args:
+        efficiency: Cube efficiency.
+        lifts: Of a gain, and of a threat by a player who is all but sure to double soon.
+        chance: P(win) of the player on roll.
+        gain: The live value minus the dead one.
+    """
+    lift = lifts[0]
+    if gain < 0.0:
+        near = (_NO_THREAT - chance) / (_NO_THREAT - _FULL_THREAT)
+        lift = lifts[1] * min(1.0, max(0.0, near))
     return efficiency + lift * efficiency * (1.0 - efficiency)
 
 

@@ -91,11 +91,11 @@ def test_a_cube_action_and_its_loss_fit_the_advice(engine: Engine) -> None:
             player = (Level.STATIC, strength)
             choice = run(choose_cube_action(engine, CLOSE, player, key))
             expected = gain if choice.move is CubeMove.ROLL else -gain
-            assert choice.loss == pytest.approx(max(0.0, expected))
+            assert choice.loss == pytest.approx(max(0.0, expected), abs=1e-6)
             offered = replace(CLOSE, double_offered=True)
             answer = run(choose_cube_action(engine, offered, player, key))
             expected = take - passed if answer.move is CubeMove.TAKE else passed - take
-            assert answer.loss == pytest.approx(max(0.0, expected))
+            assert answer.loss == pytest.approx(max(0.0, expected), abs=1e-6)
             seen |= {choice.move, answer.move}
             if strength is EXPERT:
                 assert choice.loss == answer.loss == 0

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bgserver.engine.errors import InvalidInputError
@@ -58,6 +58,7 @@ def test_4_9_no_cube_in_a_match_to_one_point() -> None:
     assert desk.reasons(FIRST, ActionKind.DOUBLE)[0] == "ONE_POINT_MATCH"
 
 
+@settings(deadline=None)
 @given(
     length=st.integers(2, 9),
     games=st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), st.sampled_from(_RESULTS))),

@@ -151,6 +151,14 @@ class RandomTable:
             self._act()
             self.now += 100.0 if self.rng.random() < _LATE else 0.5
 
+    def play_turns(self, count: int) -> None:
+        """Play whole turns, up to the next one's roll or the end of the game."""
+        self.taps = False
+        while self.state.result is None and sum(self.state.turns) < count:
+            self._act()
+            self._book(settle(self.state, self.dice, self.now))
+        self._book(settle(self.state, self.dice, self.now))
+
     def _act(self) -> None:
         following = due(self.state)
         by = By.PLAYER

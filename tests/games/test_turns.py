@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bgserver.engine.errors import InvalidInputError
@@ -15,9 +15,17 @@ from bgserver.games import actions as act
 from bgserver.games import events as ev
 from bgserver.games.actions import ActionKind, StepOrder
 from bgserver.games.events import By, EndReason
-from bgserver.games.state import Stage
-from bgserver.games.table import decide
+from bgserver.games.state import Stage, TableState, apply
+from bgserver.games.table import decide, legal_actions
+from bgserver.games.turn import only_rest, rest_to, results_left
+from tests import naive
 from tests.games.desk import FIRST, SECOND, Desk, GivenDice, board, names
+from tests.games.test_random_games import RandomTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bgserver.engine.plays import Step
 
 _START = Position.start().points
 _ONE_WAY = board({1: 2, 2: 10, 11: 1, 16: 2}, {4: 1, 8: 1, 10: 2, 13: 1, 23: 5, 24: 5})
@@ -200,9 +208,48 @@ def test_every_way_through_the_listed_steps_ends_in_a_legal_result(
     assert found == wanted
 
 
+@settings(deadline=None)
+@given(seed=st.integers(0, 100_000), turns=st.integers(0, 40), taps=st.lists(st.integers(0, 99)))
+def test_6_7_what_a_turn_can_still_lead_to(seed: int, turns: int, taps: list[int]) -> None:
+    """The results that are left are those of the slow oracle, step by step; one is no choice."""
+    table = RandomTable("traditional" if seed % 2 else "long_nardy", seed)
+    table.play_turns(turns)
+    state = table.state
+    if state.stage is not Stage.MOVING or state.dice is None:
+        return
+    dice = (state.dice.high, state.dice.low)
+    variant = state.setup.rules.variant.value
+    wanted = naive.legal_results(
+        state.turn_start.points, dice, variant, first_turn=state.turns[state.turn] == 0
+    )
+    assert {result.points for result in results_left(state)} == wanted
+    for tap in taps[:4]:
+        options = legal_actions(state, state.turn).steps
+        after = [_with_steps(state, option.steps) for option in options]
+        left = results_left(state)
+        assert (only_rest(state) is not None) == (len(left) == 1)
+        if not options:
+            assert left == [state.position]
+            return
+        assert {result for one in after for result in results_left(one)} == set(left)
+        for result in left:
+            steps = rest_to(state, result)
+            assert steps is not None
+            assert _with_steps(state, steps).position == result
+        state = after[tap % len(after)]
+
+
+def _with_steps(state: TableState, steps: Iterable[Step]) -> TableState:
+    for step in steps:
+        event = ev.StepMade(0.0, state.turn, step.source, step.target, step.die, step.hit)
+        state = apply(state, event)
+    return state
+
+
 # --- undo ----------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), taps=st.lists(st.integers(0, 99), max_size=12))
 def test_2_24_undo_gives_back_every_earlier_state(seed: int, taps: list[int]) -> None:
     """Steps and undos in any order: what is undone can be done again, with the same outcome."""
