@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
 
 _CUBE = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:00:0:0:0:0:10"
-_SETTINGS = LineSettings(rollout=True, trials=180, truncate=4, max_plays=2)
+_SETTINGS = LineSettings(rollout=True, trials=108, truncate=4, max_plays=2)
 _LINES = [
     (number, json.dumps(line).encode())
     for number, line in enumerate(
@@ -74,8 +74,8 @@ def test_long_rollouts_are_always_cut(engine: Engine, monkeypatch: pytest.Monkey
     monkeypatch.setattr(batch_jobs, "_WHOLE", 0)
     with _Noting(engine, 2) as executor:
         (answer,) = answer_lines(executor, engine, _LINES[:1], 1, _SETTINGS)
-    assert executor.kinds == [RolloutChunk] * 5
-    assert json.loads(answer.lines)["rollout"]["trials"] == 180
+    assert executor.kinds == [RolloutChunk] * 3
+    assert json.loads(answer.lines)["rollout"]["trials"] == 108
 
 
 def test_a_defect_is_the_answer_of_its_line(
