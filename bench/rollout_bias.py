@@ -1,12 +1,12 @@
 """Rollouts of many positions beside GNU Backgammon's: is there a bias?
 
-Usage: `python -m bench.rollout_bias --out bias.jsonl [--positions 100] [--trials 144] [--cubeless]`.
-Positions are those of games of the engine against itself; both programs roll out each of them, static
-play, to the end, with variance reduction, for money without the Jacoby rule, with the cube centred.
-Ctrl-C stops; the same command goes on with the same file. Each difference is divided by the joint
-standard error; the sum of the squares is compared with the chi-square distribution, and the mean of
-the differences with its error. Each program plays by its own network, so a small difference of
-the truth itself is part of what is measured.
+Usage: `python -m bench.rollout_bias --out FILE [--positions 100] [--trials 144] [--cubeless]`.
+Positions are those of games of the engine against itself; both programs roll out each of them,
+static play, to the end, with variance reduction, for money without the Jacoby rule, with the cube
+centred. Ctrl-C stops; the same command goes on with the same file. Each difference is divided by
+the joint standard error; the sum of the squares is compared with the chi-square distribution, and
+the mean of the differences with its error. Each program plays by its own network, so a small
+difference of the truth itself is part of what is measured.
 """
 
 from __future__ import annotations

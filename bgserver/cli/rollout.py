@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from google.protobuf.message import DecodeError
 from rich import box
 from rich.table import Table
 
@@ -177,6 +179,16 @@ def rollout(
         bool,
         typer.Option("--opening", help="The first roll is never a double.", rich_help_panel=_PLAY),
     ] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--continue",
+            metavar="FILE",
+            help="Go on with the rollout in FILE, if it is there; leave the state in FILE.",
+            rich_help_panel=_STOP,
+            show_default=False,
+        ),
+    ] = None,
     nardy: NardyOption = False,
     first_turn: FirstTurnOption = False,
     json: JsonOption = False,
@@ -197,6 +209,10 @@ def rollout(
     if trials is None and (standard_error is not None or joint_deviations is not None):
         message = "expected --trials, after which it ends in any case"
         raise input_error(message, field="trials", reason="TRIALS_REQUIRED")
+    before = rollout_pb2.RolloutResponse()
+    if state is not None and state.exists():
+        before = _read_state(state)
+        seed = before.seed if seed is None else seed
     request = rollout_pb2.RolloutRequest(
         position=inputs.parse_position(position, nardy=nardy),
         kind=kind,
@@ -218,6 +234,7 @@ def rollout(
         stop_at_bearoff=False if play_bearoff else None,
         reduce_variance=False if raw else None,
         opening=opening,
+        state=before.state,
     )
     with ExitStack() as stack:
         transport = stack.enter_context(connect(address, token, timeout))
@@ -227,6 +244,9 @@ def rollout(
         answer = _follow(events, trials or _DEFAULT_TRIALS)
         if answer is None:
             raise typer.Exit(INTERRUPTED)
+        if state is not None and answer.state:
+            kept = rollout_pb2.RolloutResponse(seed=answer.seed, state=answer.state)
+            state.write_bytes(kept.SerializeToString())
         if json:
             print_json(answer)
         else:
@@ -235,6 +255,15 @@ def rollout(
             tables.show(board, *heading, _table(answer), _summary(answer))
     if not answer.stopped_by:
         raise typer.Exit(INTERRUPTED)
+
+
+def _read_state(file: Path) -> rollout_pb2.RolloutResponse:
+    """Seed and state of an earlier rollout."""
+    try:
+        return rollout_pb2.RolloutResponse.FromString(file.read_bytes())
+    except DecodeError as error:
+        message = f"{file} was not written by this command"
+        raise input_error(message, field="state", reason="NOT_A_ROLLOUT_STATE") from error
 
 
 def _levels(checker: LevelName, cube: LevelName) -> rollout_pb2.RolloutLevels:

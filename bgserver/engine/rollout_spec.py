@@ -194,7 +194,7 @@ def position_rollout(state: GameState, options: RolloutOptions) -> RolloutSpec:
     """
     _refuse(option_faults(options, state, RolloutKind.POSITION))
     require_possible(state)
-    require_playing(state)
+    require_roll_to_play(state)
     state = replace(state, dice=None)
     candidate = RolloutCandidate(state, may_act=True, asker_on_roll=True)
     return RolloutSpec(RolloutKind.POSITION, state, None, (candidate,), options)

@@ -204,6 +204,7 @@ class BgServer:
                 EngineSource.of(engine, self.config.weights, self.config.match_equity_table),
                 self.logger,
             )
+        # Nothing between these two: from the first call on it must be known which time was lost.
         self.runtime.set_engine(engine)
         await self.runtime.games.start()
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)

@@ -116,6 +116,19 @@ def test_the_summary_as_json_counts_what_was_there_too(
     assert second["equities"]["plays"]["count"] == 1
 
 
+def test_a_file_that_is_no_batch_at_all(bgserver: CommandLine, tmp_path: Path) -> None:
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(f"{_BAD}\n" * 3000)
+    outcome = bgserver("batch", str(source), str(output))
+    assert outcome.code == 1
+    assert "and 2,995 more" in outcome.err
+    lines = output.read_bytes().splitlines()
+    assert [json.loads(line)["line"] for line in lines] == list(range(1, 3001))
+    assert {json.loads(line)["error"]["faults"][0]["reason"] for line in lines} == {
+        "NOT_A_POSITION"
+    }
+
+
 def test_what_cannot_be_done_is_refused_before_any_work(
     bgserver: CommandLine, tmp_path: Path
 ) -> None:

@@ -10,6 +10,8 @@ from google.protobuf import json_format
 from bgserver.v1 import rollout_pb2
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import CommandLine
 
 _QUICK = ("--trials", "36", "--truncate", "3", "--seed", "5")
@@ -52,6 +54,17 @@ def test_it_ends_at_a_standard_error(bgserver: CommandLine) -> None:
     answer = bgserver("rollout", "start", *arguments).json
     assert answer["stoppedBy"] == "ROLLOUT_STOP_STANDARD_ERROR"
     assert answer["trials"] < 10_000
+
+
+def test_it_goes_on_where_it_ended(bgserver: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "start.rollout"
+    arguments = ["rollout", "start", "--truncate", "3", "--json"]
+    bgserver(*arguments, "--trials", "20", "--seed", "9", "--continue", str(file))
+    further = bgserver(*arguments, "--trials", "50", "--continue", str(file)).json
+    whole = bgserver(*arguments, "--trials", "50", "--seed", "9").json
+    assert further == whole
+    file.write_bytes(b"\xff")
+    assert "state:" in bgserver(*arguments, "--continue", str(file)).err
 
 
 @pytest.mark.parametrize(

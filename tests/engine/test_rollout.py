@@ -170,6 +170,20 @@ def test_a_play_that_ends_the_game_is_exact(engine: Engine) -> None:
     assert trials(engine, cubeless, 0, 1)[0, 5] == 2.0
 
 
+@pytest.mark.parametrize(("jacoby", "points"), [(True, 1.0), (False, 2.0)])
+def test_jacoby_kills_gammons_until_the_cube_is_turned(
+    engine: Engine, jacoby: bool, points: float
+) -> None:
+    board = [0] * 26
+    board[1], board[19] = 1, -15
+    state = GameState(Position(tuple(board)), jacoby=jacoby)
+    spec = cube_rollout(state, _OPTIONS)
+    no_double, taken = (trials(engine, spec, 0, 2, candidate=index) for index in range(2))
+    assert no_double[:, 5].tolist() == pytest.approx([points] * 2, abs=1e-6)
+    assert taken[:, 5].tolist() == pytest.approx([4.0] * 2, abs=1e-6)
+    assert no_double[:, 1].tolist() == pytest.approx([1.0] * 2, abs=1e-6)
+
+
 def test_a_trial_is_the_same_wherever_it_is_played(engine: Engine) -> None:
     spec = position_rollout(GameState(_CONTACT), _cut(6))
     together = trials(engine, spec, 3, 6)

@@ -347,6 +347,12 @@ def test_a_finished_game_is_not_rolled_out() -> None:
         position_rollout(over, _SHORT)
 
 
+def test_nobody_rolls_while_a_double_waits_for_its_answer() -> None:
+    with pytest.raises(WrongMomentError) as caught:
+        position_rollout(GameState(double_offered=True), _SHORT)
+    assert caught.value.reason == "OFFER_PENDING"
+
+
 @pytest.mark.parametrize(
     "state",
     [

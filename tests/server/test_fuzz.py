@@ -70,7 +70,9 @@ class _Filler:
             part.SetInParent()
             self.fill(part)
 
-    def _numbers(self, field: Any) -> list[int]:
+    def _numbers(self, field: Any) -> list[Any]:
+        if field.name == "plays":
+            return [self._text(self.random.choice(_TEXTS["notation"]))]
         if field.name != "points":
             return self.random.choices(_NUMBERS, k=3) if field.type in _WHOLE else []
         board = list(next(self.random.choice(self._cases)).board)
@@ -84,6 +86,8 @@ class _Filler:
         if field.enum_type is not None:
             numbers = [value.number for value in field.enum_type.values]
             return self.random.choice([*numbers, *numbers, 99])
+        if field.type == FieldDescriptor.TYPE_BYTES:
+            return self.random.choice((b"", b"", b"{}"))
         if field.type == FieldDescriptor.TYPE_STRING:
             return self._text(self.random.choice(_TEXTS.get(field.name, ("",))))
         return self.random.choice(_NUMBERS)
@@ -99,7 +103,9 @@ def test_random_requests_never_end_in_an_internal_error(engine: Engine) -> None:
     filler = _Filler(_SEED)
     outcomes: Counter[str] = Counter()
     broken: list[str] = []
-    config = ServerConfig(threads=2, log_level="error", max_simulation_games=5)
+    config = ServerConfig(
+        threads=2, log_level="error", max_simulation_games=5, max_rollout_trials=3
+    )
     with LocalTransport(config, loader=lambda *_: engine) as local:
         methods = [method for method in local.methods.values() if not method.client_streaming]
         for _ in range(_REQUESTS):
@@ -113,6 +119,11 @@ def test_random_requests_never_end_in_an_internal_error(engine: Engine) -> None:
             elif method.name.endswith("/CreateGame"):
                 seats = (request.first, request.second)
                 askers = [seat.engine for seat in seats if seat.HasField("engine")]
+            elif method.name.endswith("/Rollout"):
+                request.truncate_level = filler.random.choice((0, 1, 5, 99))
+                askers = []
+                for levels in (request.levels, request.early_levels):
+                    levels.checker, levels.cube = filler.random.choices((0, 0, 1, 5, 99), k=2)
             elif hasattr(request, "player"):
                 askers = [request.player]
             for asker in askers:
