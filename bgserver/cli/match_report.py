@@ -59,7 +59,7 @@ def report_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[s
     cubes = ", ".join(f"{one.value}: {one.games:,}" for one in statistics.cube_values)
     if len(statistics.cube_values) > 1:
         table.add_row("Final cube", f"{statistics.mean_cube:.2f}", cubes, "")
-    table.add_row("Chance of such a result between equals", f"{statistics.p_value:.2g}", "", "")
+    table.add_row("Chance between equals", f"{statistics.p_value:.2g}", "", "")
     return table
 
 

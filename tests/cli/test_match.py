@@ -35,7 +35,7 @@ def test_table(bgserver: CommandLine) -> None:
     assert answer.code == 0
     for words in (
         "Points a game", "Gammon rate %", "Doubles", "Judged loss, mEq a play", "Turns a game",
-        "Chance of such a result between equals", "20 games", "seed 3",
+        "Chance between equals", "20 games", "seed 3",
     ):  # fmt: skip
         assert words in answer.out
 
