@@ -46,7 +46,6 @@ _MOVES: dict[int, type[Action]] = {
 # An engine that comes back after a restart is to be found again soon.
 _OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
     ("grpc.enable_http_proxy", 0),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
 import grpc
@@ -141,6 +142,17 @@ async def test_nobody_there(start_server: Starter) -> None:
         )
         _, statistics = await play(us, request)
     assert statistics.first.failed == 3
+
+
+async def test_an_engine_that_never_says_a_word_is_slow(start_server: Starter) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        async with start_server(remote_engines=(address,)) as us:
+            request = simulation_pb2.SimulateRequest(
+                count=2, decision_ms=300, second=common_pb2.Player(address=address)
+            )
+            _, statistics = await play(us, request)
+    assert (statistics.second.slow, statistics.second.failed) == (2, 0)
 
 
 async def test_an_engine_that_behaves_plays_on(start_server: Starter) -> None:

@@ -13,7 +13,6 @@ DEFAULT_TIMEOUT_S = 30.0
 CHANNEL_OPTIONS = (
     # After a restart of the server people should not have to wait a second or more.
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 5_000),
 )
 """Settings of every connection."""
