@@ -34,9 +34,12 @@ from bgserver.engine import strength as strength_module
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Cube, CubeOwner, GameState, Seat, Variant
-from bgserver.engine.simulation import SimulationSpec, Statistics, play_unit
 from bgserver.engine.strength import EXPERT, NAMED_STRENGTHS, DecisionKey, Noise, Strength
 from bgserver.engine.work import run
+from bgserver.games.contest import play_unit
+from bgserver.games.setup import new_setup
+from bgserver.games.simulation import Contestant, SimulationSpec
+from bgserver.games.statistics import Statistics
 from bgserver.kernels.misjudge import misjudged_row
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bgserver.engine.simulation import GameRecord, TurnRecord
+    from bgserver.games.simulation import GameRecord, TurnRecord
 
 _GRID = range(0, 100, 10)
 _CLOSE = 0.16
@@ -95,17 +98,9 @@ class Figures:
 def _spec(
     variant: Variant, strengths: tuple[Strength, Strength], seed: int, *, records: bool
 ) -> SimulationSpec:
-    return SimulationSpec(
-        variant=variant,
-        match_length=None,
-        cube=variant is Variant.BACKGAMMON,
-        count=1,
-        seed=seed,
-        levels=(Level.STATIC, Level.STATIC),
-        strengths=strengths,
-        opening_fresh_roll=variant is Variant.LONG_NARDY,
-        records=records,
-    )
+    setup = new_setup("classic" if variant is Variant.BACKGAMMON else "long_nardy")
+    first, second = (Contestant(strength=strength) for strength in strengths)
+    return SimulationSpec(setup, 1, seed, (first, second), records=records)
 
 
 def _turns(game: GameRecord) -> Iterator[tuple[GameState, TurnRecord, bool]]:

@@ -148,10 +148,9 @@ def _decision(
         raise AssertionError(message)
     cubes, table = cube_state(state), engine.match_table(state)
     chances = np.array(judged.probabilities)
-    ends = [
-        float(cube.normalised(cube.cubeful_utility(chances, cubes, table, share), cubes, table))
-        for share in (1.0, 0.0)
-    ]
+    live = cube.cubeful_utility(chances, cubes, table, 1.0)
+    dead = cube.cubeless_utility(chances, cubes, table)
+    ends = [float(cube.normalised(utility, cubes, table)) for utility in (live, dead)]
     kind = "money" if state.match is None else "match"
     if state.jacoby and cubes.owner == cube.CENTERED:
         kind = "money, jacoby"

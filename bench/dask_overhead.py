@@ -25,9 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bgserver.cli.batch_lines import LinesChunk, LineSettings
+from bgserver.cli.batch_lines import LinesChunk, LineSettings, line_seconds
 from bgserver.cli.batch_summary import Summary
-from bgserver.cli.batch_workers import chunks_of
 from bgserver.engine.chunks import results_in_order
 from bgserver.engine.cluster import connect_cluster
 from bgserver.engine.dask_worker import EngineSource
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 _GRAIN_S = 0.5
 _EMPTY = 500
 _CHUNKS = 30
+_MOST_LINES = 1024  # as in `bgserver.cli.batch_jobs`
 _ROLLOUT: Any = {"kind": "evaluate", "rollout": True}
 _SETTINGS = (
     ("static", LineSettings()),
@@ -173,7 +173,7 @@ def main() -> None:
             one_s, _ = _line_s(engine, lines, _SETTINGS[1][1])
             here, there = _chunk_s(processes, engine, cluster, lines, one_s)
             print(f"a chunk of lines, processor time: {here:.3f} s here, {there:.3f} s at a worker")
-    _print_job(engine, lines, costs, there / here, options.job, options.cluster_workers)
+    _print_job(engine, lines, costs, max(1.0, there / here), options.job, options.cluster_workers)
 
 
 def _print_job(
@@ -194,7 +194,8 @@ def _print_job(
     for name, settings in _SETTINGS:
         few = lines if not settings.rollout else lines[: max(1, len(lines) // 100)]
         line_s, handed_s = _line_s(engine, few, settings)
-        size = len(next(chunks_of(list(enumerate(few * 1000, 1)), settings, _GRAIN_S)).lines)
+        each_s = max(line_seconds(line, settings) for line in few)
+        size = 1 if settings.rollout else min(_MOST_LINES, math.ceil(_GRAIN_S / each_s))
         chunk_s = size * line_s
         chunks = job / size
         parts = {

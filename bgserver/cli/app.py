@@ -11,7 +11,19 @@ import typer
 from typer.core import TyperGroup
 
 from bgserver import __version__
-from bgserver.cli import batch, call, engine, games, play, rollout, rules, serve, simulate, train
+from bgserver.cli import (
+    batch,
+    call,
+    engine,
+    games,
+    match,
+    play,
+    rollout,
+    rules,
+    serve,
+    simulate,
+    train,
+)
 from bgserver.cli.problems import INTERRUPTED, report
 
 if TYPE_CHECKING:
@@ -83,6 +95,7 @@ rules.register(app)
 engine.register(app)
 rollout.register(app)
 simulate.register(app)
+match.register(app)
 batch.register(app)
 call.register(app)
 play.register(app)

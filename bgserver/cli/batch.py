@@ -235,7 +235,8 @@ def _answer(
     workers: Workers, settings: LineSettings, questions: Input, target: Output, summary: Summary
 ) -> None:
     """Answer what is not answered yet."""
-    answers = workers.answers(questions.read(target.last), settings)
+    left = questions.lines - summary.lines
+    answers = workers.answers(questions.read(target.last), left, settings)
     with (
         counter("answering", questions.lines, done=summary.lines) as advance,
         closing(answers),

@@ -1,7 +1,7 @@
-"""The answers of `bgserver batch` in a file that survives everything.
+"""The answers of `bgserver batch` in a file that survives whatever ends the process.
 
-Answers are appended in the order of the questions, each with the number of its line. So whatever
-ends the process, the file says where to go on; a last line that was not written to its end is cut
+Answers are appended in the order of the questions, each with the number of its line. So the file
+itself says where to go on; a last line that was not written to its end is cut
 off and made again. Beside it stands a file with the settings, for an output whose lines were made
 with different ones would be worth nothing.
 """
@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from bgserver.cli.batch_lines import figure_of
 from bgserver.cli.problems import input_error
+from bgserver.cli.progress import busy
 from bgserver.engine.paths import write_atomically
 
 if TYPE_CHECKING:
@@ -140,7 +141,9 @@ def opened(
             _require_same(path, record, source, settings)
         wanted = {"format": _FORMAT, "settings": settings, "input": _described(source)}
         write_atomically(record, [json.dumps(wanted, indent=2).encode() + b"\n"])
-        yield Output(file, _mend(file, path, tell))
+        with busy("reading the answers that are there"):
+            last = _mend(file, path, tell)
+        yield Output(file, last)
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

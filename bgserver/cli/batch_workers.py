@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from bgserver import __version__
 from bgserver.cli.batch_lines import (
-    LinesChunk,
     UnreadableLineError,
     Written,
-    line_seconds,
     read_line,
     refused,
     written,
@@ -31,14 +31,18 @@ if TYPE_CHECKING:
     from bgserver.cli.batch_lines import Figure, LineSettings
     from bgserver.cli.transport import Transport
     from bgserver.engine.chunks import Executor
+    from bgserver.engine.evaluator import Engine
 
     Line: TypeAlias = tuple[int, bytes]
+    Answers: TypeAlias = Callable[
+        [Iterable[Line], int, LineSettings], Generator[Written, None, None]
+    ]
 
-__all__ = ["Workers", "chunks_of", "here", "on_cluster", "on_server"]
+__all__ = ["Workers", "here", "on_cluster", "on_server"]
 
-_MOST_LINES = 1024
-_IN_FLIGHT = 256
-_TOGETHER = 32  # answers of a server that are written at once
+_IN_FLIGHT = 1024
+_TOGETHER = 32  # answers of a server that are written at once, if they come fast
+_WRITTEN_EVERY_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,9 @@ class Workers:
     """Version of bgserver that makes the figures."""
     digest: str
     """Digest of its weights and tables."""
-    answers: Callable[[Iterable[Line], LineSettings], Generator[Written, None, None]]
-    """The answers to lines, in their order; closing the iterator stops the work."""
+    answers: Answers
+    """The answers to lines, of which there are so many, in their order; closing the generator
+    stops the work."""
 
 
 @contextmanager
@@ -69,7 +74,7 @@ def here(threads: int | None) -> Iterator[Workers]:
         engine = load_engine(config, on_progress)
     identity = identity_of(engine)
     with LocalExecutor(engine, config.threads) as executor:
-        yield Workers(identity.version, identity.digest, _through(executor))
+        yield Workers(identity.version, identity.digest, _through(executor, engine))
 
 
 @contextmanager
@@ -91,39 +96,19 @@ def on_cluster(address: str) -> Iterator[Workers]:
         engine = Engine.load(
             weights=config.weights, met=config.match_equity_table, progress=on_progress
         )
+        engine.warm_up(on_progress)  # rollouts are put together here
     source = EngineSource.of(engine, config.weights, config.match_equity_table)
     with busy("preparing the workers of the cluster"):
         cluster = connect_cluster(address, source)
     with cluster, closing(cluster.executor()) as executor:
         identity = source.identity
-        yield Workers(identity.version, identity.digest, _through(executor))
+        yield Workers(identity.version, identity.digest, _through(executor, engine))
 
 
-def _through(
-    executor: Executor,
-) -> Callable[[Iterable[Line], LineSettings], Generator[Written, None, None]]:
-    from bgserver.engine.chunks import results_in_order  # noqa: PLC0415
+def _through(executor: Executor, engine: Engine) -> Answers:
+    from bgserver.cli.batch_jobs import answer_lines  # noqa: PLC0415 -- loads Numba
 
-    def answers(lines: Iterable[Line], settings: LineSettings) -> Generator[Written, None, None]:
-        return results_in_order(executor, chunks_of(lines, settings, executor.grain_s))
-
-    return answers
-
-
-def chunks_of(
-    lines: Iterable[Line], settings: LineSettings, grain_s: float
-) -> Iterator[LinesChunk]:
-    """The lines in parts that take about `grain_s` each."""
-    part: list[Line] = []
-    seconds = 0.0
-    for line in lines:
-        part.append(line)
-        seconds += line_seconds(line[1], settings)
-        if seconds >= grain_s or len(part) >= _MOST_LINES:
-            yield LinesChunk(tuple(part), settings)
-            part, seconds = [], 0.0
-    if part:
-        yield LinesChunk(tuple(part), settings)
+    return partial(answer_lines, executor, engine)
 
 
 @contextmanager
@@ -139,8 +124,9 @@ def on_server(address: str, token: str | None, timeout_s: float | None) -> Itera
         info = ask(transport, engine_pb2.GetInfoRequest(), engine_pb2.GetInfoResponse)
 
         def answers(
-            lines: Iterable[Line], settings: LineSettings
+            lines: Iterable[Line], count: int, settings: LineSettings
         ) -> Generator[Written, None, None]:
+            del count
             return _Conversation(transport, lines, settings).answers()
 
         yield Workers(info.version or __version__, info.digest, answers)
@@ -156,23 +142,25 @@ class _Conversation:
         # Shared with the thread on which gRPC takes the requests.
         self._lock = threading.Lock()
         self._asked: deque[tuple[int, str]] = deque()  # numbers and ids, in order
-        self._answered: dict[int, engine_pb2.AnalyzeBatchResponse] = {}
+        self._refused: dict[int, engine_pb2.AnalyzeBatchResponse] = {}
         self._room = threading.Semaphore(_IN_FLIGHT)
         self._ended = False
+        self._answered: dict[int, engine_pb2.AnalyzeBatchResponse] = {}
 
     def answers(self) -> Generator[Written, None, None]:
         """The answers, in the order of the lines."""
         method = method_for(engine_pb2.AnalyzeBatchRequest())
         replies = self._transport.stream(method, self._requests())
+        written_at = time.monotonic()
         try:
             for reply in replies:
                 if not isinstance(reply, engine_pb2.AnalyzeBatchResponse):
                     message = f"expected AnalyzeBatchResponse, got {type(reply).__name__}"
                     raise TypeError(message)
-                with self._lock:
-                    self._answered[int(reply.id)] = reply
-                    count = len(self._answered)
-                if count >= _TOGETHER:
+                self._answered[int(reply.id)] = reply
+                now = time.monotonic()
+                if len(self._answered) >= _TOGETHER or now - written_at >= _WRITTEN_EVERY_S:
+                    written_at = now
                     yield from self._ready()
             yield from self._ready()
             if self._asked:
@@ -184,7 +172,11 @@ class _Conversation:
             replies.close()
 
     def _requests(self) -> Iterator[engine_pb2.AnalyzeBatchRequest]:
-        """The questions, no more than there is room for; lines that cannot be read are answered."""
+        """The questions, no more than there is room for.
+
+        A line that cannot be read is sent as a question without content, so that it has its place
+        among the answers; what is wrong with it is known here.
+        """
         for number, line in self._lines:
             self._room.acquire()
             if self._ended:
@@ -192,10 +184,9 @@ class _Conversation:
             try:
                 request = read_line(line, self._settings)
             except UnreadableLineError as error:
+                request = engine_pb2.AnalyzeBatchRequest(id=error.identifier)
                 with self._lock:
-                    self._asked.append((number, ""))
-                    self._answered[number] = refused(error)
-                continue
+                    self._refused[number] = refused(error)
             with self._lock:
                 self._asked.append((number, request.id))
             request.id = str(number)
@@ -211,7 +202,9 @@ class _Conversation:
                 if not self._asked or self._asked[0][0] not in self._answered:
                     break
                 last, name = self._asked.popleft()
-                answer = self._answered.pop(last)
+                refusal = self._refused.pop(last, None)
+            answer = refusal or self._answered[last]
+            del self._answered[last]
             self._room.release()
             answer.id = name
             text, figure = written(last, answer)

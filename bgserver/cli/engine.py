@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,9 +22,10 @@ from bgserver.cli.options import (
     limit_message,
     print_json,
 )
+from bgserver.cli.problems import input_error
 from bgserver.cli.rules import board_text
 from bgserver.cli.transport import ask, connect
-from bgserver.v1 import engine_pb2
+from bgserver.v1 import engine_pb2, rules_pb2
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,6 +34,13 @@ __all__ = ["register"]
 
 _PANEL = "Engine"
 _MOST = (1 << 32) - 1
+
+
+class RaccoonName(enum.Enum):
+    """Who owns the cube after a raccoon."""
+
+    BEAVERER = "beaverer"
+    RACCOONER = "raccooner"
 
 
 def register(app: typer.Typer) -> None:
@@ -118,6 +127,10 @@ def cube(
     market: Annotated[
         bool, typer.Option("--market", help="Count the exchanges that lose the market.")
     ] = False,
+    raccoons: Annotated[
+        RaccoonName | None,
+        typer.Option(help="Beavers may be raccooned; who owns the cube then."),
+    ] = None,
     json: JsonOption = False,
     address: AddressOption = None,
     token: TokenOption = None,
@@ -127,6 +140,9 @@ def cube(
     source = inputs.parse_position(position)
     limit = limit_message(level, time_ms)
     if scores is not None:
+        if market or raccoons is not None:
+            message = "a table of scores counts no market losers and knows no raccoons"
+            raise input_error(message, field="scores", reason="SCORES_ALONE")
         asked = engine_pb2.AdviseCubeByScoreRequest(position=source, limit=limit, away=scores)
         with connect(address, token, timeout) as transport:
             table = ask(transport, asked, engine_pb2.AdviseCubeByScoreResponse)
@@ -137,8 +153,14 @@ def cube(
         tables.show(board, *cube_tables.score_tables(table))
         return
     request = engine_pb2.AdviseCubeRequest(
-        position=source, limit=limit, market_losers=market, market_replies=market
+        position=source,
+        limit=limit,
+        raccoons=raccoons is not None,
+        market_losers=market,
+        market_replies=market,
     )
+    if raccoons is not None:
+        request.raccoon_owner = rules_pb2.RaccoonOwner.Value(f"RACCOON_OWNER_{raccoons.name}")
     with connect(address, token, timeout) as transport:
         answer = ask(transport, request, engine_pb2.AdviseCubeResponse)
         if json:

@@ -9,7 +9,7 @@ from bgserver.cli.problems import input_error
 from bgserver.engine.position import Position, Variant
 from bgserver.v1 import common_pb2
 
-__all__ = ["parse_dice", "parse_player", "parse_position"]
+__all__ = ["parse_contestant", "parse_dice", "parse_player", "parse_position"]
 
 _WORDS = {"start": Variant.BACKGAMMON, "nardy-start": Variant.LONG_NARDY}
 _GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
@@ -81,6 +81,25 @@ def parse_dice(text: str | None) -> common_pb2.Dice | None:
         raise input_error(message, field="dice", reason="NOT_A_ROLL")
     first, second = (int(number) for number in match.groups() if number is not None)
     return common_pb2.Dice(first=min(first, 99), second=min(second, 99))
+
+
+def parse_contestant(text: str, field: str) -> common_pb2.Player:
+    """A player, here or at another server: as `parse_player`, and `@host:port` behind it.
+
+    Args:
+        text: What was typed; nothing before the `@` means static.
+        field: What it is for.
+
+    Raises:
+        InvalidInputError: It is none of these.
+    """
+    words, at, address = text.partition("@")
+    player = parse_player(words if words.strip() or not at else LevelName.STATIC.value, field)
+    if at and not address.strip():
+        message = f"expected PLAYER@HOST:PORT, got {text!r}"
+        raise input_error(message, field=field, reason="NOT_AN_ADDRESS")
+    player.address = address.strip()
+    return player
 
 
 def parse_player(text: str, field: str = "player") -> common_pb2.Player:

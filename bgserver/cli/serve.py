@@ -111,6 +111,15 @@ def serve(
     max_batches: Annotated[
         int | None, _option("--max-batches", "Most batches of questions at once [16].", _LIMITS)
     ] = None,
+    remote_engines: Annotated[
+        list[str] | None,
+        _option(
+            "--remote-engine",
+            "Another server that may play in simulations, host:port, or * for any; may be given "
+            "more than once [none].",
+            _LIMITS,
+        ),
+    ] = None,
     max_games: Annotated[
         int | None, _option("--max-games", "Most games that are not over [100000].", _LIMITS)
     ] = None,
@@ -162,6 +171,7 @@ def serve(
         max_simulations=max_simulations,
         max_simulation_games=max_simulation_games,
         max_batches=max_batches,
+        remote_engines=tuple(remote_engines) if remote_engines else None,
         max_games=max_games,
         max_watchers=max_watchers,
         keep_finished_days=keep_finished_days,

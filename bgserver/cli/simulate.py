@@ -25,6 +25,7 @@ from bgserver.cli.options import (
 )
 from bgserver.cli.problems import INTERRUPTED, input_error
 from bgserver.cli.progress import counter
+from bgserver.cli.rule_inputs import SetOption, parse_rules
 from bgserver.cli.transport import ask, connect
 from bgserver.v1 import engine_pb2, rules_pb2, simulation_pb2
 
@@ -129,6 +130,7 @@ def simulate(
             rich_help_panel=_RULES,
         ),
     ] = None,
+    changes: SetOption = None,
     records: Annotated[
         Path | None,
         typer.Option(
@@ -152,9 +154,11 @@ def simulate(
     """
     if players is not None:
         first, second = _both(players, (first, second))
+    rules = parse_rules(changes)
+    rules.MergeFrom(_rules(cube, cube_cap, crawford, jacoby, beaver, auto_double))
     request = simulation_pb2.SimulateRequest(
         preset=preset,
-        rules=_rules(cube, cube_cap, crawford, jacoby, beaver, auto_double),
+        rules=rules,
         match_length=match_length,
         count=count,
         seed=seed,

@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 _PIPED_WIDTH = 110
+_BEAVER_ANSWERS = {
+    engine_pb2.BEAVER_ANSWER_DROP: " / drop",
+    engine_pb2.BEAVER_ANSWER_RACCOON: " / raccoon",
+}
 
 
 def show(*parts: RenderableType) -> None:
@@ -196,7 +200,8 @@ def _actions_table(advice: engine_pb2.AdviseCubeResponse) -> Table:
     if advice.HasField("double_take_equity"):
         rows.append(("Double / take", advice.double_take_equity, advice.double_take_mwc))
     if advice.HasField("double_beaver_equity"):
-        rows.append(("Double / beaver", advice.double_beaver_equity, 0.0))
+        answer = _BEAVER_ANSWERS.get(advice.beaver_answer, "")
+        rows.append((f"Double / beaver{answer}", advice.double_beaver_equity, 0.0))
     if advice.HasField("double_pass_equity"):
         rows.append(("Double / pass", advice.double_pass_equity, advice.double_pass_mwc))
     # The opponent answers a double with what is worst for the player on roll.

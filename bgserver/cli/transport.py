@@ -46,16 +46,19 @@ class Transport(Protocol):
 
 @contextmanager
 def connect(
-    address: str | None, token: str | None = None, timeout_s: float | None = None
+    address: str | None,
+    token: str | None = None,
+    timeout_s: float | None = None,
+    **settings: object,
 ) -> Iterator[Transport]:
-    """The server at `address`, or an engine within this process."""
+    """The server at `address`, or an engine within this process with these settings."""
     if address is not None:
         with closing(GrpcTransport(address, token=token, timeout_s=timeout_s)) as remote:
             yield remote
         return
     from bgserver.server.local import LocalTransport  # noqa: PLC0415 -- loads Numba
 
-    with LocalTransport(read_config(log_level="error"), loader=_load_engine) as local:
+    with LocalTransport(read_config(log_level="error", **settings), loader=_load_engine) as local:
         yield _InProcess(local, timeout_s)
 
 

@@ -21,6 +21,8 @@ from bgserver.engine.strength import EXPERT, DecisionKey, Strength, cube_noise, 
 from bgserver.kernels import choose as choose_kernels
 from bgserver.kernels import cube_actions, evaluate, misjudge
 from bgserver.kernels.cube import cube_efficiency, may_double, normalised, passed_utility
+from bgserver.kernels.dice import random_bits
+from bgserver.kernels.games import RANDOM_DRAWS
 from bgserver.kernels.moves import generate_plays
 from bgserver.kernels.network import N_OUTPUTS, game_outcome
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from bgserver.engine.position import Dice, GameState
     from bgserver.engine.work import Work
 
-__all__ = ["Choice", "CubeChoice", "CubeMove", "Player", "choose_randomly"]
+__all__ = ["Choice", "CubeChoice", "CubeMove", "CubeWorth", "Player", "choose_randomly"]
 
 _ANY_DECISION = DecisionKey()
 
@@ -67,6 +69,15 @@ class CubeChoice:
     """The action."""
     loss: float
     """What it loses against the best by the player's own level, in points of the present cube."""
+
+
+class CubeWorth(NamedTuple):
+    """What the doubler can get, in points of the present cube (normalised in a match)."""
+
+    no_double: float
+    take: float
+    """By a double that is taken, or beavered where that is better for the opponent."""
+    passed: float
 
 
 class _CubeValues(NamedTuple):
@@ -133,11 +144,7 @@ class Player:
         if not state.double_offered and not may_double(cube_state(state)):
             return CubeChoice(CubeMove.ROLL, 0.0)
         values = yield from self._cube_values(state)
-        cube, table = cube_state(state), self._engine.match_table(state)
-        waiting, take, passed = (
-            float(normalised(value, cube, table))
-            for value in (values.no_double, values.take, values.passed)
-        )
+        waiting, take, passed = self._worth(state, values)
         if not state.double_offered:
             if self._doubles(state, values, key):
                 return CubeChoice(CubeMove.DOUBLE, max(0.0, waiting - min(take, passed)))
@@ -146,6 +153,25 @@ class Player:
             return CubeChoice(CubeMove.PASS, max(0.0, passed - take))
         move = CubeMove.BEAVER if values.beavers else CubeMove.TAKE
         return CubeChoice(move, max(0.0, take - passed))
+
+    def cube_worth(self, state: GameState) -> Work[CubeWorth | None]:
+        """What the actions of both players are worth; None where no double can gain anything.
+
+        Args:
+            state: The state before the roll; a double may have been offered.
+        """
+        if not may_double(cube_state(state)):
+            return None
+        return self._worth(state, (yield from self._cube_values(state)))
+
+    def _worth(self, state: GameState, values: _CubeValues) -> CubeWorth:
+        cube, table = cube_state(state), self._engine.match_table(state)
+        return CubeWorth(
+            *(
+                float(normalised(value, cube, table))
+                for value in (values.no_double, values.take, values.passed)
+            )
+        )
 
     def _doubles(self, state: GameState, values: _CubeValues, key: DecisionKey) -> bool:
         """Whether a double seems right that can gain something."""
@@ -264,7 +290,7 @@ class Player:
 
 
 def choose_randomly(
-    engine: Engine, state: GameState, dice: Dice, bits: int, *, first_turn: bool
+    engine: Engine, state: GameState, dice: Dice, key: DecisionKey, *, first_turn: bool
 ) -> Choice:
     """Any legal result with equal chance.
 
@@ -272,7 +298,7 @@ def choose_randomly(
         engine: The engine, for its memory.
         state: The state of the player who has rolled.
         dice: The roll.
-        bits: 64 random bits.
+        key: Which decision this is.
         first_turn: Long Nardy: the player's first turn.
     """
     core = engine.core(state.position.variant)
@@ -280,6 +306,7 @@ def choose_randomly(
     count = generate_plays(
         board_array(state.position), dice.high, dice.low, core.code, first_turn, plays
     )
+    bits = int(random_bits(key.seed, key.game, RANDOM_DRAWS + key.turn))
     row = (bits >> 32) * count >> 32
     value = int(game_outcome(plays.boards[row], core.code))
     return Choice(play_of_row(state.position, dice, plays, row), value)

@@ -254,9 +254,15 @@ def play_between(
     Raises:
         IllegalPlayError: If no legal play leads there.
     """
-    for play in legal_plays(position, dice, first_turn=first_turn):
-        if play.result.points == result.points:
-            return play
+    require_running(position)
+    buffers = _buffers.plays
+    code = variant_code(position.variant)
+    count = moves.generate_plays(
+        board_array(position), dice.high, dice.low, code, first_turn, buffers
+    )
+    rows = np.flatnonzero((buffers.boards[:count] == board_array(result)).all(axis=1))
+    if len(rows):
+        return play_of_row(position, dice, buffers, int(rows[0]))
     fault = Fault("play", "ILLEGAL_PLAY", "no legal play leads to this board")
     raise IllegalPlayError([fault])
 

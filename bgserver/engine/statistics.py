@@ -1,17 +1,11 @@
-"""Running statistics of simulated games and matches, with 95 % confidence intervals."""
+"""Figures with 95 % confidence intervals."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from bgserver.engine.position import Seat
-
-if TYPE_CHECKING:
-    from bgserver.engine.simulation import UnitResult
-
-__all__ = ["Estimate", "Statistics", "wilson_interval"]
+__all__ = ["Estimate", "RatioEstimate", "normal_p_value", "wilson_interval"]
 
 _Z = 1.959964  # two-sided 95 % quantile of the normal distribution
 
@@ -28,7 +22,7 @@ class Estimate:
     """Upper end."""
 
 
-def wilson_interval(successes: int, trials: int) -> Estimate:
+def wilson_interval(successes: float, trials: int) -> Estimate:
     """A share with its Wilson score interval (E. B. Wilson, 1927); 0..1 without trials."""
     if trials == 0:
         return Estimate(0.0, 0.0, 1.0)
@@ -42,80 +36,52 @@ def wilson_interval(successes: int, trials: int) -> Estimate:
     return Estimate(share, low, min(1.0, max(share, middle + half)))
 
 
-class Statistics:
-    """Statistics of the units counted so far, seen by the first seat."""
+def normal_p_value(mean: float, error: float) -> float:
+    """Chance that a mean is at least so far from 0 by luck alone, with this standard error."""
+    if error <= 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return math.erfc(abs(mean) / error / math.sqrt(2.0))
+
+
+class RatioEstimate:
+    """The mean of many values that come in independent blocks of any size.
+
+    A block is what does not depend on the other blocks: a game, or two matches with the same dice.
+    With blocks of one value this is the ordinary mean with its normal interval.
+    """
 
     def __init__(self) -> None:
-        self.games = 0
-        """Games counted."""
-        self.matches = 0
-        """Matches counted; 0 outside matches."""
-        self.wins: dict[Seat, list[int]] = {Seat.FIRST: [0, 0, 0], Seat.SECOND: [0, 0, 0]}
-        """Wins of each seat by result: single, gammon, backgammon."""
-        self.dropped = 0
-        """Games that ended with a dropped double."""
-        self._choices = [0, 0]
-        self._lost = [0.0, 0.0]
-        self._match_wins = 0
-        self._turns = 0
-        self._cubes = 0
-        # Points are whole numbers, so that the sums are exact in any order.
-        self._points = 0
-        self._squares = 0
+        self.blocks = 0
+        """Blocks so far."""
+        # Values are whole numbers or halves, so that the sums are exact in any order.
+        self._sum = self._count = 0.0
+        self._squares = self._products = self._counts = 0.0
 
-    def add(self, unit: UnitResult) -> None:
-        """Count a game or match."""
-        for game in unit.games:
-            self.games += 1
-            self.wins[game.winner][game.result - 1] += 1
-            self.dropped += game.dropped
-            self._turns += game.turns
-            self._cubes += game.cube_value
-            for seat in Seat:
-                self._choices[seat] += game.choices[seat]
-                self._lost[seat] += game.lost[seat]
-            points = game.points if game.winner is Seat.FIRST else -game.points
-            self._points += points
-            self._squares += points * points
-        if unit.is_match:
-            self.matches += 1
-            self._match_wins += unit.winner is Seat.FIRST
+    def add(self, total: float, count: int) -> None:
+        """Count a block of `count` values with this sum."""
+        self.blocks += 1
+        self._sum += total
+        self._count += count
+        self._squares += total * total
+        self._products += total * count
+        self._counts += count * count
 
     @property
-    def points_per_game(self) -> Estimate:
-        """Points per game that the first seat won, losses negative (normal interval)."""
-        if self.games == 0:
-            return Estimate(0.0, 0.0, 0.0)
-        mean = self._points / self.games
-        half = 0.0
-        if self.games > 1:
-            variance = (self._squares - self.games * mean * mean) / (self.games - 1)
-            half = _Z * math.sqrt(max(0.0, variance) / self.games)
+    def mean(self) -> float:
+        """Mean of all values; 0 without any."""
+        return self._sum / self._count if self._count else 0.0
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; 0 with fewer than two blocks."""
+        if self.blocks < 2:
+            return 0.0
+        mean = self.mean
+        residual = self._squares - 2.0 * mean * self._products + mean * mean * self._counts
+        variance = max(0.0, residual) / (self.blocks - 1)
+        return math.sqrt(variance * self.blocks) / self._count
+
+    def interval(self) -> Estimate:
+        """The mean with its interval."""
+        mean, half = self.mean, _Z * self.error
         return Estimate(mean, mean - half, mean + half)
-
-    @property
-    def game_win_rate(self) -> Estimate:
-        """Share of the games that the first seat won (Wilson interval)."""
-        return wilson_interval(sum(self.wins[Seat.FIRST]), self.games)
-
-    @property
-    def match_win_rate(self) -> Estimate:
-        """Share of the matches that the first seat won (Wilson interval)."""
-        return wilson_interval(self._match_wins, self.matches)
-
-    @property
-    def mean_turns(self) -> float:
-        """Mean turns of a game, both players together."""
-        return self._turns / self.games if self.games else 0.0
-
-    @property
-    def mean_cube(self) -> float:
-        """Mean final cube value."""
-        return self._cubes / self.games if self.games else 0.0
-
-    def mean_loss(self, seat: Seat) -> float | None:
-        """Mean loss of a seat's plays that were a choice, in points, by its own judgement.
-
-        None before the first such play, and for a player who makes no errors of its own.
-        """
-        return self._lost[seat] / self._choices[seat] if self._choices[seat] else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bgserver.engine.bots import choose_cube_action, choose_play
@@ -26,10 +27,33 @@ if TYPE_CHECKING:
     from bgserver.games.actions import Action
     from bgserver.games.state import TableState
 
-__all__ = ["bot_action", "play_to"]
+__all__ = ["BeaverOption", "beaver_options", "bot_action", "play_to"]
 
 _DROP = -0.5
 """What dropping a beaver or raccoon loses, in points of the cube that playing on would give."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeaverOption:
+    """An answer to a beaver or a raccoon."""
+
+    action: Action
+    """What may be done."""
+    after: GameState | None
+    """The moment after it, whose equity with cube and score tells what it is worth to the player on
+    turn; None for a drop."""
+    factor: float = 1.0
+    """What turns that equity into points of the cube that playing on gives, for who answers."""
+    most: float = math.inf
+    """The opponent can hold the worth down to this."""
+
+    def worth(self, equity: float) -> float:
+        """What it is worth to whoever answers.
+
+        Args:
+            equity: Of `after`; without meaning for a drop.
+        """
+        return _DROP if self.after is None else min(self.factor * equity, self.most)
 
 
 def bot_action(
@@ -67,11 +91,8 @@ def bot_action(
         return (yield from _answer_resignation(engine, state, seat, player[0]))
     if state.stage is Stage.DOUBLE:
         return (yield from _answer_double(engine, state, player, key))
-    if state.stage is Stage.BEAVER:
+    if state.stage in {Stage.BEAVER, Stage.RACCOON}:
         return (yield from _answer_beaver(engine, state, player[0]))
-    if state.stage is Stage.RACCOON:
-        equity = yield from _equity(engine, _accepted(state, 2, cube.owner_after(state)), player[0])
-        return act.Drop() if -equity < _DROP else act.PlayOn()
     if state.stage is Stage.TO_ROLL:
         if not doubles or cube.double_refusals(state, seat):
             return act.Roll()
@@ -121,18 +142,30 @@ def _answer_double(
     return act.Take()
 
 
-def _answer_beaver(engine: Engine, state: TableState, level: Level) -> Work[Action]:
-    """Play on, drop or raccoon, whichever promises most in points of the beavered cube."""
+def beaver_options(state: TableState) -> list[BeaverOption]:
+    """What may be answered to a beaver or a raccoon, and what tells what that is worth."""
     doubler = state.turn
-    on = yield from _equity(engine, _accepted(state, 2, doubler.other), level)
-    worths: list[tuple[float, Action]] = [(on, act.PlayOn())]
+    if state.stage is Stage.RACCOON:
+        after = _accepted(state, 2, cube.owner_after(state))
+        return [BeaverOption(act.PlayOn(), after, factor=-1.0), BeaverOption(act.Drop(), None)]
+    options = [BeaverOption(act.PlayOn(), _accepted(state, 2, doubler.other))]
     if not cube.drop_refusals(state, doubler):
-        worths.append((_DROP, act.Drop()))
+        options.append(BeaverOption(act.Drop(), None))
     if not cube.raccoon_refusals(state, doubler):
         keeps = state.setup.rules.raccoon_owner is RaccoonOwner.RACCOONER
-        owner = doubler if keeps else doubler.other
-        raccooned = yield from _equity(engine, _accepted(state, 4, owner), level)
-        worths.append((min(2.0 * raccooned, 1.0), act.Raccoon()))
+        after = _accepted(state, 4, doubler if keeps else doubler.other)
+        options.append(BeaverOption(act.Raccoon(), after, factor=2.0, most=1.0))
+    return options
+
+
+def _answer_beaver(engine: Engine, state: TableState, level: Level) -> Work[Action]:
+    """Play on, drop or raccoon, whichever promises most."""
+    worths: list[tuple[float, Action]] = []
+    for option in beaver_options(state):
+        equity = 0.0
+        if option.after is not None:
+            equity = yield from _equity(engine, option.after, level)
+        worths.append((option.worth(equity), option.action))
     return max(worths, key=lambda worth: worth[0])[1]
 
 

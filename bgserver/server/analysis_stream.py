@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["analyze"]
 
 _READ_AHEAD = 64
+_READ_AHEAD_A_SECOND = 2000  # of a chunk, so that short questions can fill one
 _MOST_IN_CHUNK = 1024
 _RETRY_AFTER_S = 5.0
 _PARTING_S = 0.2
@@ -101,7 +102,8 @@ class _Stream:
         self._executor = executor
         self._limits = limits
         self._questions: asyncio.Queue[engine_pb2.AnalyzeBatchRequest | None]
-        self._questions = asyncio.Queue(_READ_AHEAD)
+        ahead = max(_READ_AHEAD, int(_READ_AHEAD_A_SECOND * executor.grain_s))
+        self._questions = asyncio.Queue(ahead)
         # Holds no more than there are slots.
         self._done: asyncio.Queue[_Done] = asyncio.Queue()
         self._in_flight = 0

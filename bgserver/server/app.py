@@ -20,11 +20,12 @@ from grpc_reflection.v1alpha import reflection
 from bgserver.engine.dask_worker import EngineSource
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
-from bgserver.engine.position import Variant
-from bgserver.engine.simulation import SimulationSpec, play_unit
-from bgserver.engine.strength import BEGINNER, EXPERT
+from bgserver.engine.strength import BEGINNER
 from bgserver.engine.work import run
+from bgserver.games.contest import play_unit
 from bgserver.games.errors import StorageError
+from bgserver.games.setup import new_setup
+from bgserver.games.simulation import Contestant, SimulationSpec
 from bgserver.games.storage import Storage
 from bgserver.server.adapter import GrpcAdapter
 from bgserver.server.cluster_link import ClusterLink
@@ -76,18 +77,10 @@ def load_engine(config: ServerConfig, progress: Progress) -> Engine:
     engine = Engine.load(weights=config.weights, met=config.match_equity_table, progress=progress)
     engine.warm_up(lambda what, done: progress(what, _WARM_UP_SHARE * done) if done < 1 else None)
     progress("simulation", _WARM_UP_SHARE)
-    for variant in Variant:
-        for match_length in (None, 3):
-            spec = SimulationSpec(
-                variant=variant,
-                match_length=match_length,
-                cube=variant is Variant.BACKGAMMON,
-                count=1,
-                seed=1,
-                levels=(Level.STATIC, Level.RANDOM),
-                strengths=(BEGINNER, EXPERT),
-            )
-            run(play_unit(engine, spec, 0))
+    players = (Contestant(strength=BEGINNER), Contestant(Level.RANDOM))
+    for preset, match_length in (("classic", None), ("tournament", 5), ("long_nardy", None)):
+        setup = new_setup(preset, match_length=match_length)
+        run(play_unit(engine, SimulationSpec(setup, 1, 1, players), 0))
     # The compiler leaves more than 100,000 objects that live as long as the process. If the garbage
     # collector had to look at them, every full collection would stop all threads for 0.1 s.
     gc.collect()
@@ -211,6 +204,7 @@ class BgServer:
                 EngineSource.of(engine, self.config.weights, self.config.match_equity_table),
                 self.logger,
             )
+        # Nothing between these two: from the first call on it must be known which time was lost.
         self.runtime.set_engine(engine)
         await self.runtime.games.start()
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)

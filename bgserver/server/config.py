@@ -39,6 +39,9 @@ class ServerConfig(BaseSettings):
     """Most simulations at once."""
     max_simulation_games: int = Field(default=10_000_000, ge=1)
     """Most games (or matches) of one simulation."""
+    remote_engines: tuple[str, ...] = ()
+    """Other servers, `host:port`, that may play in simulations; `*` allows any, and so lets callers
+    make this server talk to any address that it can reach. None by default."""
     max_batches: int = Field(default=16, ge=1)
     """Most AnalyzeBatch streams at once."""
     data: str = ":memory:"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,9 @@ from bgserver.engine.strength import (
     Strength,
     strength_faults,
 )
+from bgserver.games.simulation import Contestant
 from bgserver.server.convert_engine import read_level
-from bgserver.server.convert_enums import EnumMap
+from bgserver.server.convert_enums import LEVEL, EnumMap
 from bgserver.server.convert_plays import play_message
 from bgserver.server.convert_state import dice_message
 from bgserver.v1 import common_pb2, engine_pb2
@@ -27,10 +29,18 @@ if TYPE_CHECKING:
     from bgserver.engine.player import Choice, CubeChoice
     from bgserver.engine.position import Dice, Position
 
-__all__ = ["chosen_cube_action_message", "chosen_play_message", "read_key", "read_player"]
+__all__ = [
+    "chosen_cube_action_message",
+    "chosen_play_message",
+    "player_message",
+    "read_contestant",
+    "read_key",
+    "read_player",
+]
 
 _CUBE_MOVE = EnumMap(engine_pb2.CubeMove, CubeMove)
 
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
 _NAMED = {
     common_pb2.Strength.Value(f"STRENGTH_{name.upper()}"): strength
     for name, strength in NAMED_STRENGTHS.items()
@@ -41,7 +51,7 @@ _NAMED[common_pb2.STRENGTH_UNSPECIFIED] = EXPERT
 def read_player(
     player: common_pb2.Player, levels: Collection[Level], faults: list[Fault], field: str
 ) -> tuple[Level, Strength] | None:
-    """The level and the strength of a player.
+    """The level and the strength of a player of this server.
 
     Args:
         player: As the request names it.
@@ -49,6 +59,57 @@ def read_player(
         faults: What is wrong is added.
         field: The player's field in the request.
     """
+    if player.address:
+        message = "players at other servers are for simulations only"
+        faults.append(Fault(f"{field}.address", "REMOTE_NOT_HERE", message))
+    return _read_strength(player, levels, faults, field)
+
+
+def read_contestant(
+    player: common_pb2.Player,
+    levels: Collection[Level],
+    remotes: Collection[str],
+    faults: list[Fault],
+    field: str,
+) -> Contestant | None:
+    """A player of a simulation, who may sit at another server.
+
+    Args:
+        player: As the request names it.
+        levels: The levels of this server's players.
+        remotes: Addresses of other servers that are allowed; `*` allows any.
+        faults: What is wrong is added.
+        field: The player's field in the request.
+    """
+    address = player.address or None
+    if address is not None:
+        if "*" not in remotes and address not in remotes:
+            message = "this server's setting remote_engines does not allow that address"
+            faults.append(Fault(f"{field}.address", "ADDRESS_NOT_ALLOWED", message))
+        elif _ADDRESS.fullmatch(address) is None:
+            message = f"expected host:port, got {address[:80]!r}"
+            faults.append(Fault(f"{field}.address", "NOT_AN_ADDRESS", message))
+        # What the other server can do is its own matter: it refuses what it does not know.
+        levels = tuple(Level)
+    found = _read_strength(player, levels, faults, field)
+    if found is not None and address is not None and found[0] is Level.RANDOM:
+        message = "a player at another server cannot play at random"
+        faults.append(Fault(f"{field}.level", "UNSUPPORTED_LEVEL", message))
+    return None if found is None else Contestant(*found, address)
+
+
+def player_message(player: Contestant) -> common_pb2.Player:
+    """A player as another server is to be told; without the address, which is its own."""
+    return common_pb2.Player(
+        level=LEVEL.to_api(player.level),
+        numeric_strength=player.strength.value,
+    )
+
+
+def _read_strength(
+    player: common_pb2.Player, levels: Collection[Level], faults: list[Fault], field: str
+) -> tuple[Level, Strength] | None:
+    """Level and strength; arguments as `read_player`."""
     level = read_level(player.level, levels, faults, f"{field}.level")
     kind = player.WhichOneof("strength")
     strength: Strength | None = EXPERT

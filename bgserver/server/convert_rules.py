@@ -12,10 +12,9 @@ from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from bgserver.engine.errors import Fault
 from bgserver.engine.position import Variant
 from bgserver.games import rules as games
-from bgserver.games.presets import PRESETS, merged_rules
+from bgserver.games.presets import PRESETS, merge_rules
 from bgserver.games.rules_text import Language, Topic, describe_rules, summary
 from bgserver.server.convert_enums import EnumMap
-from bgserver.server.convert_state import refuse
 from bgserver.v1 import rules_pb2
 
 if TYPE_CHECKING:
@@ -78,16 +77,13 @@ _TOPIC = EnumMap(rules_pb2.RuleTopic, Topic)
 def read_rules(
     preset_name: str, default: str, message: rules_pb2.Rules, faults: list[Fault]
 ) -> Rules | None:
-    """The rules that a request asks for; None if something is wrong.
+    """The rules that a request asks for; None if they cannot be read.
 
     Args:
         preset_name: The field `preset`.
         default: The preset that an empty name stands for.
         message: The field `rules`: what differs from the preset.
-        faults: Gets what cannot be read; contradictions between the rules are raised.
-
-    Raises:
-        InvalidInputError: The rules contradict each other or the preset.
+        faults: Gets what cannot be read, and contradictions between the rules.
     """
     preset = PRESETS.get(preset_name or default)
     if preset is None:
@@ -98,8 +94,9 @@ def read_rules(
     overrides = read_overrides(message, faults)
     if preset is None or len(faults) > before:
         return None
-    refuse(faults)
-    return merged_rules(preset, overrides)
+    rules, contradictions = merge_rules(preset, overrides)
+    faults.extend(contradictions)
+    return rules
 
 
 def read_overrides(message: rules_pb2.Rules, faults: list[Fault]) -> dict[str, Any]:

@@ -118,8 +118,6 @@ class GameHost:
         self._cleaning: Timer | None = None
         self._is_closed = False
         self._outage: tuple[float, float] | None = None
-        if storage.last_alive_at is not None:
-            self._outage = (storage.last_alive_at, clock.now())
 
     @property
     def engine(self) -> Engine:
@@ -142,7 +140,9 @@ class GameHost:
         return len(self._tables)
 
     async def start(self) -> None:
-        """Go on with the games that were running."""
+        """Go on with the games that were running; to be called when calls are answered."""
+        if self.storage.last_alive_at is not None:
+            self._outage = (self.storage.last_alive_at, self.clock.now())
         for game_id, due_at, changed_at in await asyncio.wrap_future(self.storage.due()):
             excused = 0.0
             if self._outage is not None and changed_at <= self._outage[0]:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from bgserver.v1 import rollout_pb2
 
 __all__ = [
+    "Convergence",
     "RolloutLimits",
     "cube_advice",
     "cube_scores",
@@ -141,20 +142,34 @@ def rolled_out(
         WrongMomentError: The game is over, or an offer is pending.
     """
     spec, run = yield from begin_rollout(request, engine, limits.trials, limits.plays)
-    points: list[engine_pb2.ConvergencePoint] = []
-    look = _FIRST_LOOK
+    convergence = Convergence(run)
     for chunk in run.chunks():
         run.add((yield from chunk.work(engine)))
-        if run.stopped_by is None and run.trials >= look:
-            points.append(_point(run))
-            look = 2 * run.trials
-    points.append(_point(run))
-    return rollout_message(engine, spec, run), points
+        convergence.look()
+    return rollout_message(engine, spec, run), convergence.points
 
 
-def _point(run: RolloutRun) -> engine_pb2.ConvergencePoint:
-    errors = [entry.equity.standard_error for entry in run.result().entries if entry.is_active]
-    return engine_pb2.ConvergencePoint(trials=run.trials, standard_error=max(errors))
+class Convergence:
+    """How certain a rollout is on its way; to be asked to look after every chunk."""
+
+    def __init__(self, run: RolloutRun) -> None:
+        self.points: list[engine_pb2.ConvergencePoint] = []
+        """After 36, 72, 144 and so on trials, and at the end."""
+        self._run = run
+        self._next = _FIRST_LOOK
+        self.look()
+
+    def look(self) -> None:
+        """Note how certain it is, if it is time for that."""
+        run = self._run
+        if run.stopped_by is None and run.trials < self._next:
+            return
+        if self.points and self.points[-1].trials == run.trials:
+            return
+        self._next = 2 * run.trials
+        errors = [entry.equity.standard_error for entry in run.result().entries if entry.is_active]
+        point = engine_pb2.ConvergencePoint(trials=run.trials, standard_error=max(errors))
+        self.points.append(point)
 
 
 def _read_raccoons(

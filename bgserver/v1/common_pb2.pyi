@@ -619,6 +619,7 @@ class Player(_message.Message):
     LEVEL_FIELD_NUMBER: _builtins.int
     NAMED_STRENGTH_FIELD_NUMBER: _builtins.int
     NUMERIC_STRENGTH_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
     level: Global___Level.ValueType
     """How deep it looks, and judges the cube; unset means static."""
     named_strength: Global___Strength.ValueType
@@ -628,16 +629,22 @@ class Player(_message.Message):
     a choice loses about 120 * (1 - s / 100)^2.1 thousandths of a point, by the judgement of the
     player's own level.
     """
+    address: _builtins.str
+    """Another server that plays instead of this one, over its EngineService: `host:port`, without
+    TLS. Only in simulations, and only addresses that this server's setting `remote_engines`
+    allows; empty means this server. Level and strength are passed on to it.
+    """
     def __init__(
         self,
         *,
         level: Global___Level.ValueType = ...,
         named_strength: Global___Strength.ValueType = ...,
         numeric_strength: _builtins.int = ...,
+        address: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["named_strength", b"named_strength", "numeric_strength", b"numeric_strength", "strength", b"strength"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "named_strength", b"named_strength", "numeric_strength", b"numeric_strength", "strength", b"strength"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "level", b"level", "named_strength", b"named_strength", "numeric_strength", b"numeric_strength", "strength", b"strength"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_strength: _TypeAlias = _typing.Literal["named_strength", "numeric_strength"]  # noqa: Y015
     _WhichOneofArgType_strength: _TypeAlias = _typing.Literal["strength", b"strength"]  # noqa: Y015

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SimulationServiceStub:
-    """Plays games and matches between two players by itself.
+    """Plays games and matches between two players by itself, under any rules.
     """
 
     def __init__(self, channel):
@@ -43,7 +43,7 @@ class SimulationServiceStub:
 
 
 class SimulationServiceServicer:
-    """Plays games and matches between two players by itself.
+    """Plays games and matches between two players by itself, under any rules.
     """
 
     def Simulate(self, request, context):
@@ -71,7 +71,7 @@ def add_SimulationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SimulationService:
-    """Plays games and matches between two players by itself.
+    """Plays games and matches between two players by itself, under any rules.
     """
 
     @staticmethod

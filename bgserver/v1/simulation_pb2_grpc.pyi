@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SimulationServiceStub:
-    """Plays games and matches between two players by itself."""
+    """Plays games and matches between two players by itself, under any rules."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -40,7 +40,7 @@ class SimulationServiceStub:
 
 @_typing.type_check_only
 class SimulationServiceAsyncStub(SimulationServiceStub):
-    """Plays games and matches between two players by itself."""
+    """Plays games and matches between two players by itself, under any rules."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Simulate: _aio.UnaryStreamMultiCallable[_simulation_pb2.SimulateRequest, _simulation_pb2.SimulateResponse]  # type: ignore[assignment]
@@ -49,7 +49,7 @@ class SimulationServiceAsyncStub(SimulationServiceStub):
     """
 
 class SimulationServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Plays games and matches between two players by itself."""
+    """Plays games and matches between two players by itself, under any rules."""
 
     @_abc_1.abstractmethod
     def Simulate(

@@ -50,6 +50,14 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def deep_questions(questions: Path) -> Path:
+    """So few that looking two rolls ahead does not take long, and enough to be interrupted."""
+    path = questions.with_name("deep.jsonl")
+    path.write_text("".join(questions.read_text().splitlines(keepends=True)[:80]))
+    return path
+
+
+@pytest.fixture(scope="module")
 def expected(questions: Path) -> bytes:
     """The answers, from one thread in one go."""
     output = questions.with_name("expected.jsonl")
@@ -114,6 +122,19 @@ def test_the_summary_as_json_counts_what_was_there_too(
     assert (second["lines"], second["new"]) == (4, 1)
     assert second["equities"]["cube"] == first["equities"]["cube"]
     assert second["equities"]["plays"]["count"] == 1
+
+
+def test_a_file_that_is_no_batch_at_all(bgserver: CommandLine, tmp_path: Path) -> None:
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(f"{_BAD}\n" * 3000)
+    outcome = bgserver("batch", str(source), str(output))
+    assert outcome.code == 1
+    assert "and 2,995 more" in outcome.err
+    lines = output.read_bytes().splitlines()
+    assert [json.loads(line)["line"] for line in lines] == list(range(1, 3001))
+    assert {json.loads(line)["error"]["faults"][0]["reason"] for line in lines} == {
+        "NOT_A_POSITION"
+    }
 
 
 def test_what_cannot_be_done_is_refused_before_any_work(
@@ -206,7 +227,11 @@ def test_ctrl_c_says_that_it_goes_on(
 
 
 def test_a_cluster_gives_the_same_bytes_and_its_end_can_be_survived(
-    started: Callable[..., subprocess.Popen[str]], questions: Path, expected: bytes, tmp_path: Path
+    started: Callable[..., subprocess.Popen[str]],
+    questions: Path,
+    deep_questions: Path,
+    expected: bytes,
+    tmp_path: Path,
 ) -> None:
     output, other = tmp_path / "out.jsonl", tmp_path / "other.jsonl"
     with dask_cluster(2) as processes:
@@ -216,7 +241,7 @@ def test_a_cluster_gives_the_same_bytes_and_its_end_can_be_survived(
         assert output.read_bytes() == expected
         # Deep enough to be in work when the scheduler goes.
         deep = ("--level", "lookahead_2")
-        second = started(str(questions), str(other), *deep, *cluster)
+        second = started(str(deep_questions), str(other), *deep, *cluster)
         _wait_for_lines(other, 1, second)
         processes.scheduler.kill()
         _, errors = second.communicate(timeout=_PATIENCE_S)
@@ -224,27 +249,27 @@ def test_a_cluster_gives_the_same_bytes_and_its_end_can_be_survived(
     assert "the same command goes on\nerror: the connection to the Dask scheduler at" in errors
     assert "Traceback" not in errors
     answered = other.read_bytes()
-    here = CommandLine([])("batch", str(questions), str(other), *deep)
+    here = CommandLine([])("batch", str(deep_questions), str(other), *deep)
     assert here.code == 1
     assert other.read_bytes().startswith(answered)
-    assert other.read_bytes().count(b"\n") == 200
+    assert other.read_bytes().count(b"\n") == 80
 
 
 def test_a_server_that_goes_away_can_be_survived(
-    started: Callable[..., subprocess.Popen[str]], questions: Path, tmp_path: Path
+    started: Callable[..., subprocess.Popen[str]], deep_questions: Path, tmp_path: Path
 ) -> None:
     output, expected = tmp_path / "out.jsonl", tmp_path / "expected.jsonl"
     deep = ("--level", "lookahead_2")
     with serving() as address:
-        process = started(str(questions), str(output), *deep, "--address", address)
+        process = started(str(deep_questions), str(output), *deep, "--address", address)
         _wait_for_lines(output, 1, process)
     # The server has been stopped in good order, in the middle of the batch.
     _, errors = process.communicate(timeout=_PATIENCE_S)
     assert process.returncode == 3
     assert "the same command goes on\nerror: " in errors
     assert "Traceback" not in errors
-    assert CommandLine([])("batch", str(questions), str(output), *deep).code == 1
-    assert CommandLine([])("batch", str(questions), str(expected), *deep).code == 1
+    assert CommandLine([])("batch", str(deep_questions), str(output), *deep).code == 1
+    assert CommandLine([])("batch", str(deep_questions), str(expected), *deep).code == 1
     assert output.read_bytes() == expected.read_bytes()
 
 

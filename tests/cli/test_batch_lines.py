@@ -222,7 +222,7 @@ def test_a_faulty_line_keeps_its_id_among_good_ones(engine: Engine) -> None:
 def test_a_defect_makes_an_error_of_one_line(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> object:
+    def broken(*_: object, **__: object) -> object:
         message = "this is broken"
         raise RuntimeError(message)
 

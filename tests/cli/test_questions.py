@@ -161,6 +161,12 @@ def test_cube_at_every_score(bgserver: CommandLine) -> None:
     assert bgserver("cube", "start", "--scores", "26").code == 2
 
 
+def test_beavers_and_raccoons(bgserver: CommandLine) -> None:
+    crushing = "XGID=-BCCCC------------bbb-bbb-:0:0:1:00:0:0:3:0:10"
+    assert "Double / beaver / raccoon" in bgserver("cube", crushing, "--raccoons", "raccooner").out
+    assert "raccoon" not in bgserver("cube", crushing).out
+
+
 def test_market_losers(bgserver: CommandLine) -> None:
     answer = bgserver("cube", "start", "--market")
     assert "of 1,296 exchanges" in answer.out
@@ -212,6 +218,8 @@ def test_json_is_the_message_and_nothing_else(
         (("eval", "start", "--time-ms", "-1"), ["limit.milliseconds"]),
         (("rank", "start", "--time-ms", "600001"), ["dice", "limit.milliseconds"]),
         (("cube", "start", "--time-ms", "5", "--level", "static"), ["limit"]),
+        (("cube", "start", "--scores", "3", "--market"), ["scores"]),
+        (("cube", "start", "--raccoons", "beaverer"), ["raccoons"]),
         (("rank", "nonsense", "31"), ["position"]),
         (
             ("rank", "XGID=non:sense", "31"),

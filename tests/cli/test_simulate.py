@@ -92,3 +92,11 @@ def test_a_file_that_cannot_be_written_is_told(bgserver: CommandLine, tmp_path: 
     answer = bgserver("simulate", "5", "--records", str(tmp_path / "no" / "folder"))
     assert answer.code == 1
     assert answer.err.startswith("error: ")
+
+
+def test_any_rule_can_be_set(bgserver: CommandLine) -> None:
+    arguments = ["simulate", "4", "--seed", "3", "--second", "random", "--json"]
+    changed = bgserver(*arguments, "--set", "cube=off", "--set", "highest_result=1")
+    statistics = json_format.Parse(changed.out, simulation_pb2.SimulationStatistics())
+    assert statistics.mean_cube == 1
+    assert list(statistics.first_wins[1:]) == [0, 0]

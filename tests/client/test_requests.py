@@ -57,6 +57,11 @@ def test_unset_and_zero_stay_apart() -> None:
         second="random",
         include_records=False,
         statistics_only=True,
+        seating="fixed",
+        judge=None,
+        session_games=None,
+        first_unit=0,
+        decision_ms=None,
     )
     assert request.HasField("seed")
     assert not request.HasField("match_length")

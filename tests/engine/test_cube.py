@@ -318,6 +318,22 @@ def test_raccoon_answers_a_wrong_beaver() -> None:
     assert owner.double_beaver.equity >= advice.double_beaver.equity
 
 
+def test_values_of_a_deeper_search_stand_in_for_the_static_ones() -> None:
+    """The beaver would be wrong by the search, for the raccoon gains."""
+    state = GameState(beavers=True)
+    found = CubeUtilities(0.1, 0.3, 0.25, 1.5)
+    advice = advise_cube(
+        EVEN, state, raccoons=True, raccoon_owner=RaccoonOwner.BEAVERER, utilities=found
+    )
+    assert advice.no_double.equity == pytest.approx(0.1)
+    assert advice.double_take is not None
+    assert advice.double_take.equity == pytest.approx(0.3)
+    assert advice.double_beaver is not None
+    assert advice.double_beaver.equity == pytest.approx(1.5)
+    assert advice.beaver_answer is BeaverAnswer.RACCOON
+    assert advice.response is TakeAction.TAKE
+
+
 def test_no_beaver_and_no_raccoon_above_the_cap() -> None:
     at_32 = GameState(cube=Cube(32, CubeOwner.ON_ROLL), beavers=True)
     assert advise_cube(BEHIND, at_32).double_beaver is None

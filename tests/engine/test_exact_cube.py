@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bgserver.engine.cube_advice import CubeAction
+from bgserver.engine.cube_rules import RaccoonOwner
 from bgserver.engine.levels import Level
 from bgserver.engine.player import Player
 from bgserver.engine.position import Cube, CubeOwner, GameState, MatchScore, Position
@@ -89,6 +91,22 @@ def test_small_bear_offs_equal_the_exact_oracle(engine: Engine) -> None:
                 assert found.double_take.equity == pytest.approx(taken, abs=1e-5)
                 if abs(min(1.0, taken) - stays) > 0.001:
                     assert found.action.doubles == (min(1.0, taken) > stays)
+
+
+@pytest.mark.parametrize(
+    ("raccoon_owner", "owner"),
+    [(RaccoonOwner.BEAVERER, OPPOSING), (RaccoonOwner.RACCOONER, OWNED)],
+)
+def test_a_raccoon_is_worth_eight_cubes_in_the_hand_of_its_owner(
+    engine: Engine, raccoon_owner: RaccoonOwner, owner: CubeOwner
+) -> None:
+    own, opponent = (6, 4), (5, 5)
+    state = GameState(position=bear_off(own, opponent), beavers=True)
+    found = engine.exact_cube(state, raccoon_owner)
+    assert found is not None
+    expected = 8 * no_double(arrangement(own), arrangement(opponent), owner)
+    assert found.raccoon == pytest.approx(expected, abs=1e-4)
+    assert engine.exact_cube(state) == replace(found, raccoon=None)
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,12 @@ from bgserver.engine.position import (
     Seat,
     Variant,
 )
-from bgserver.engine.simulation import SimulationSpec, Statistics, play_unit
+from bgserver.engine.strength import DecisionKey
 from bgserver.engine.work import run
-from bgserver.kernels.dice import random_bits
+from bgserver.games.contest import play_unit
+from bgserver.games.statistics import Statistics
 from tests import naive, positions
+from tests.simulations import simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,8 +114,8 @@ def test_random_plays_are_legal_and_equally_likely(engine: Engine) -> None:
     results = {play.result for play in legal_plays(state.position, Dice(4, 1))}
     counts: Counter[Position] = Counter()
     for number in range(2800):
-        bits = int(random_bits(9, 0, number))
-        choice = choose_randomly(engine, state, Dice(4, 1), bits, first_turn=False)
+        key = DecisionKey(9, 0, number)
+        choice = choose_randomly(engine, state, Dice(4, 1), key, first_turn=False)
         counts[choice.play.result] += 1
         assert choice.value == 0
     assert set(counts) == results
@@ -121,22 +123,12 @@ def test_random_plays_are_legal_and_equally_likely(engine: Engine) -> None:
     assert sum((count - expected) ** 2 for count in counts.values()) / expected < 40
 
 
-@pytest.mark.parametrize("bits", [0, 2**64 - 1])
-def test_extreme_random_bits_choose_the_first_and_the_last_play(engine: Engine, bits: int) -> None:
-    state = GameState()
-    plays = legal_plays(state.position, Dice(6, 2))
-    choice = choose_randomly(engine, state, Dice(6, 2), bits, first_turn=False)
-    assert choice.play == plays[0 if bits == 0 else -1]
-
-
 # --- strength ------------------------------------------------------------------------------------
 
 
 def share_won(engine: Engine, variant: Variant, levels: tuple[Level, Level], games: int) -> float:
     """Share of games that the first seat wins without a cube."""
-    spec = SimulationSpec(
-        variant, match_length=None, cube=False, count=games, seed=11, levels=levels
-    )
+    spec = simulation(variant, cube=False, count=games, seed=11, levels=levels)
     statistics = Statistics()
     for index in range(games):
         statistics.add(run(play_unit(engine, spec, index)))

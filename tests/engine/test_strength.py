@@ -14,8 +14,7 @@ from bgserver.engine.errors import InvalidInputError
 from bgserver.engine.levels import Level
 from bgserver.engine.player import Player
 from bgserver.engine.plays import board_array, legal_plays
-from bgserver.engine.position import Cube, Dice, GameState, MatchScore, Position, Seat, Variant
-from bgserver.engine.simulation import SimulationSpec, Statistics, play_unit
+from bgserver.engine.position import Cube, Dice, GameState, MatchScore, Position, Variant
 from bgserver.engine.strength import (
     BEGINNER,
     EXPERT,
@@ -28,9 +27,12 @@ from bgserver.engine.strength import (
     play_noise,
 )
 from bgserver.engine.work import run
+from bgserver.games.contest import play_unit
 from bgserver.games.rules import BOTS
+from bgserver.games.statistics import Statistics, mean_loss
 from bgserver.kernels.misjudge import misjudged_row
 from tests import naive, positions
+from tests.simulations import simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,35 +258,19 @@ def test_nobody_doubles_where_that_cannot_gain(engine: Engine) -> None:
 def test_a_strength_loses_about_what_it_says(
     engine: Engine, variant: Variant, strength: Strength
 ) -> None:
-    spec = SimulationSpec(
-        variant=variant,
-        match_length=None,
-        cube=variant is Variant.BACKGAMMON,
-        count=24,
-        seed=3,
-        levels=(Level.STATIC, Level.STATIC),
-        strengths=(strength, strength),
-    )
+    spec = simulation(variant, count=24, seed=3, strengths=(strength, strength))
     statistics = Statistics()
     for index in range(spec.count):
         statistics.add(run(play_unit(engine, spec, index)))
-    for seat in Seat:
-        loss = statistics.mean_loss(seat)
+    for player in statistics.players:
+        loss = mean_loss(player.own_plays)
         assert loss is not None
         assert 0.6 * strength.mean_loss < loss < 1.6 * strength.mean_loss
 
 
 @BOTH
 def test_weaker_players_lose_games(engine: Engine, variant: Variant) -> None:
-    spec = SimulationSpec(
-        variant=variant,
-        match_length=None,
-        cube=False,
-        count=60,
-        seed=4,
-        levels=(Level.STATIC, Level.STATIC),
-        strengths=(BEGINNER, EXPERT),
-    )
+    spec = simulation(variant, cube=False, count=60, seed=4, strengths=(BEGINNER, EXPERT))
     statistics = Statistics()
     for index in range(spec.count):
         statistics.add(run(play_unit(engine, spec, index)))

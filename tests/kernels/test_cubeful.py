@@ -267,6 +267,15 @@ def test_a_dead_cube_does_not_move(engine: Engine) -> None:
         assert values[0] == values[1]
 
 
+def test_in_the_crawford_game_the_cube_has_no_part(engine: Engine) -> None:
+    """Nobody has another course than to play on, as with a cube at its cap."""
+    for after in boards(22, 4):
+        found = search(engine, after, match(1, 4, crawford=True), 2)[1]
+        assert found.double_take is None
+        capped = search(engine, after, match(1, 4, cap=1), 2)[1]
+        assert found.no_double == pytest.approx(capped.no_double, abs=1e-12)
+
+
 def test_at_the_cap_the_cube_does_not_move(engine: Engine) -> None:
     for after in boards(18, 5):
         values = [worth(engine, after, money(4, owner, cap=4), 1) for owner in (OWNED, OPPOSING)]

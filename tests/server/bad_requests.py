@@ -573,11 +573,69 @@ CASES = [
         ],
     ),
     Case(
-        "rules that the simulation does not play",
+        "a match length of another preset",
         "Simulation/Simulate",
         simulation_pb2.SimulateRequest(
             preset="tournament", count=1, match_length=6, rules=rules_pb2.Rules(holland=True)
         ),
-        [("rules.holland", "UNSUPPORTED_OPTION"), ("match_length", "MATCH_LENGTH_NOT_IN_PRESET")],
+        [("match_length", "MATCH_LENGTH_NOT_IN_PRESET")],
+    ),
+    Case(
+        "options of long nardy that nobody plays",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            preset="long_nardy",
+            count=1,
+            rules=rules_pb2.Rules(
+                long_nardy=rules_pb2.LongNardyRules(
+                    head_per_turn=2, prime_check=rules_pb2.PRIME_CHECK_NONE
+                )
+            ),
+        ),
+        [
+            ("rules.long_nardy.head_per_turn", "UNSUPPORTED_OPTION"),
+            ("rules.long_nardy.prime_check", "UNSUPPORTED_OPTION"),
+        ],
+    ),
+    Case(
+        "a simulation with everything out of range",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            count=3,
+            seating=99,  # type: ignore[arg-type]  # on purpose
+            judge=common_pb2.LEVEL_RANDOM,
+            session_games=0,
+            decision_ms=600_001,
+            first_unit=3,
+            first=common_pb2.Player(address="127.0.0.1:50051"),
+        ),
+        [
+            ("first.address", "ADDRESS_NOT_ALLOWED"),
+            ("seating", "UNKNOWN_VALUE"),
+            ("judge", "UNSUPPORTED_LEVEL"),
+            ("session_games", "OUT_OF_RANGE"),
+            ("decision_ms", "OUT_OF_RANGE"),
+            ("first_unit", "OUT_OF_RANGE"),
+        ],
+    ),
+    Case(
+        "half a pair to begin with, and sessions in a match",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(
+            preset="joypip",
+            count=4,
+            seating=simulation_pb2.SEATING_DUPLICATE,
+            first_unit=1,
+            session_games=2,
+        ),
+        [("first_unit", "NOT_A_PAIR"), ("session_games", "SESSION_IN_MATCH")],
+    ),
+    Case(
+        "a bot at another server",
+        "Engine/ChoosePlay",
+        engine_pb2.ChoosePlayRequest(
+            position=start(), dice=roll(3, 1), player=common_pb2.Player(address="localhost:1")
+        ),
+        [("player.address", "REMOTE_NOT_HERE")],
     ),
 ]

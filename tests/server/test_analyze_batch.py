@@ -161,7 +161,7 @@ async def test_a_missing_question_is_named(engine_stub: Stub) -> None:
 async def test_a_defect_takes_no_other_question_with_it(
     start_server: Starter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(*_: object) -> object:
+    def broken(*_: object, **__: object) -> object:
         message = "a secret of the house"
         raise RuntimeError(message)
 

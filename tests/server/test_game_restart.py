@@ -68,7 +68,9 @@ def _step(game: AsyncGame) -> tuple[int, int]:
     return game.legal.steps[0].source, game.legal.steps[0].target
 
 
-async def test_an_outage_is_not_the_players_time(start_server: Starter, tmp_path: Path) -> None:
+async def test_an_outage_is_not_the_players_time(
+    start_server: Starter, engine: Engine, tmp_path: Path
+) -> None:
     data = str(tmp_path / "games.db")
     clock = ManualClock()
     async with (
@@ -80,11 +82,13 @@ async def test_an_outage_is_not_the_players_time(start_server: Starter, tmp_path
         clock.advance(20)
         assert (await acting.refresh()).clock.seconds_left == 40
         version = acting.view.version
-    clock.advance(3600)
-    async with (
-        start_server(data=data, clock=clock) as server,
-        AsyncClient(server.address) as client,
-    ):
+    clock.advance(3500)
+    config = ServerConfig(port=0, threads=2, log_level="error", data=data)
+    server = BgServer(config, loader=lambda *_: engine, clock=clock)
+    await server.listen()
+    clock.advance(100)  # so long it takes to compile the engine
+    await server.warm_up()
+    async with AsyncClient(server.address) as client:
         again = AsyncGame(client, acting.id, acting.token)
         await again.refresh()
         # The last sign of life was at most a second before the end.
@@ -94,6 +98,7 @@ async def test_an_outage_is_not_the_players_time(start_server: Starter, tmp_path
         assert 3598 <= excused.downtime_excused.seconds <= 3601
         clock.advance(42)
         await until(again, lambda event: event.HasField("timed_out"), version)
+    await server.stop()
 
 
 async def test_the_third_timeout_loses_a_joinpal_game(start_server: Starter) -> None:

@@ -12,9 +12,10 @@ import pytest
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Variant
-from bgserver.engine.simulation import SimulationSpec, Statistics, play_unit
 from bgserver.engine.weights import RawWeights, Weights, save_weights
 from bgserver.engine.work import run
+from bgserver.games.contest import play_unit
+from bgserver.games.statistics import Statistics
 from bgserver.training.self_play import (
     SelfPlayPlan,
     load_checkpoint,
@@ -22,6 +23,7 @@ from bgserver.training.self_play import (
     save_checkpoint,
 )
 from bgserver.training.td import initial_weights
+from tests.simulations import simulation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,14 +135,7 @@ def wins_against_random(raw: RawWeights, folder: Path, games: int) -> float:
     for variant in Variant:
         save_weights(folder / f"{variant.value}.npz", Weights(variant, "0", "test", raw))
     engine = Engine.load(weights=folder)
-    spec = SimulationSpec(
-        Variant.BACKGAMMON,
-        match_length=None,
-        cube=False,
-        count=games,
-        seed=3,
-        levels=(Level.STATIC, Level.RANDOM),
-    )
+    spec = simulation(cube=False, count=games, seed=3, levels=(Level.STATIC, Level.RANDOM))
     statistics = Statistics()
     for index in range(games):
         statistics.add(run(play_unit(engine, spec, index)))

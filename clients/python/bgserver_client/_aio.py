@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         LevelLike,
         PlayerLike,
         PositionLike,
+        SeatingName,
         StepLike,
         VariantLike,
     )
@@ -569,6 +570,11 @@ class AsyncClient(AsyncGameMethods):
         second: PlayerLike = "static",
         include_records: bool = False,
         statistics_only: bool = False,
+        seating: SeatingName = "fixed",
+        judge: LevelLike | None = None,
+        session_games: int | None = None,
+        first_unit: int = 0,
+        decision_ms: int | None = None,
         timeout_s: float | None = None,
     ) -> AsyncResponseStream[simulation_pb2.SimulateResponse]:
         """Play games or matches between two players; closing the stream stops them.
@@ -579,10 +585,16 @@ class AsyncClient(AsyncGameMethods):
             rules: What differs from the preset.
             match_length: Match length in points, in a match preset.
             seed: Seed of dice and errors, for the same games again; random by default.
-            first: The player in the first seat: a level, a strength's name, or `player(...)`.
-            second: The player in the second seat.
+            first: The first player: a level, a strength's name, or `player(...)`, which may sit
+                at another server.
+            second: The second player.
             include_records: Also return every turn of each game.
             statistics_only: Leave out the single results.
+            seating: How the players change seats; `"duplicate"` plays all dice twice.
+            judge: Judge every decision at this level.
+            session_games: Games of a session, outside matches.
+            first_unit: Leave out the games (sessions, matches) before this one.
+            decision_ms: What a decision of a player at another server may take.
             timeout_s: Time limit of the whole stream; none by default.
         """
         request = _requests.simulate(
@@ -595,6 +607,11 @@ class AsyncClient(AsyncGameMethods):
             second=second,
             include_records=include_records,
             statistics_only=statistics_only,
+            seating=seating,
+            judge=judge,
+            session_games=session_games,
+            first_unit=first_unit,
+            decision_ms=decision_ms,
         )
         call = self._simulation.Simulate(request, timeout=timeout_s, metadata=self._metadata)
         return AsyncResponseStream(call, lambda message: message)

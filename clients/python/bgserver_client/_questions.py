@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bgserver_client._requests import DiceLike, LevelLike, PositionLike
     from bgserver_client._rollouts import RolloutKindLike, RolloutLevelsLike
 
-QUESTIONS_IN_FLIGHT = 64
+QUESTIONS_IN_FLIGHT = 1024
 """Questions that may wait for their answers at once."""
 
 

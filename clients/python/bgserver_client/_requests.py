@@ -42,6 +42,9 @@ PlayerLike: TypeAlias = LevelLike | StrengthName | common_pb2.Player
 """A player: a level, a strength's name for a static player of that strength, or a message, which
 `player` makes."""
 
+SeatingName: TypeAlias = Literal["fixed", "alternating", "duplicate"]
+"""Where the players of a simulation sit."""
+
 VariantName: TypeAlias = Literal["backgammon", "long_nardy"]
 VariantLike: TypeAlias = VariantName | common_pb2.Variant.ValueType
 """A game: its name, or a value of the enum `Variant`."""
@@ -125,7 +128,10 @@ def level_value(
 
 
 def player(
-    level: LevelLike = "static", strength: StrengthName | int | None = None
+    level: LevelLike = "static",
+    strength: StrengthName | int | None = None,
+    *,
+    address: str = "",
 ) -> common_pb2.Player:
     """A player of the engine.
 
@@ -133,8 +139,11 @@ def player(
         level: How deep it looks.
         strength: How well it chooses among what it sees: a name, or 0 (the weakest) to 100; by
             default the full engine.
+        address: In simulations: `host:port` of another bgserver that plays instead.
     """
-    return _player(level, strength, "player")
+    message = _player(level, strength, "player")
+    message.address = plain_text(address, "player.address")
+    return message
 
 
 def player_message(player: PlayerLike, field: str) -> common_pb2.Player:
@@ -362,8 +371,16 @@ def simulate(
     second: PlayerLike,
     include_records: bool,
     statistics_only: bool,
+    seating: SeatingName,
+    judge: LevelLike | None,
+    session_games: int | None,
+    first_unit: int,
+    decision_ms: int | None,
 ) -> simulation_pb2.SimulateRequest:
     """Request of Simulate."""
+    if seating not in get_args(SeatingName):
+        message = f"expected one of {', '.join(get_args(SeatingName))}, got {seating!r}"
+        raise fault(message, field="seating", reason="UNKNOWN_VALUE")
     return simulation_pb2.SimulateRequest(
         preset=plain_text(preset, "preset"),
         rules=rules,
@@ -374,6 +391,11 @@ def simulate(
         second=player_message(second, "second"),
         include_records=include_records,
         statistics_only=statistics_only,
+        seating=simulation_pb2.Seating.Value(f"SEATING_{seating.upper()}"),
+        judge=common_pb2.LEVEL_UNSPECIFIED if judge is None else level_value(judge, "judge"),
+        session_games=None if session_games is None else _count(session_games, "session_games"),
+        first_unit=_count(first_unit, "first_unit"),
+        decision_ms=None if decision_ms is None else _count(decision_ms, "decision_ms"),
     )
 
 

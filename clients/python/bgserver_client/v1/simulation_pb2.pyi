@@ -21,6 +21,38 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Seating:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SeatingEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Seating.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEATING_UNSPECIFIED: _Seating.ValueType  # 0
+    """Not stated; read as SEATING_FIXED."""
+    SEATING_FIXED: _Seating.ValueType  # 1
+    """The first player always in the first seat."""
+    SEATING_ALTERNATING: _Seating.ValueType  # 2
+    """They change seats after every game (session, match); the first player begins in the first."""
+    SEATING_DUPLICATE: _Seating.ValueType  # 3
+    """They change seats as in SEATING_ALTERNATING, and numbers 2k and 2k + 1 have the same dice, so
+    that luck cancels out: the statistics take both together as one observation.
+    """
+
+class Seating(_Seating, metaclass=_SeatingEnumTypeWrapper):
+    """Where the two players of a simulation sit."""
+
+SEATING_UNSPECIFIED: Seating.ValueType  # 0
+"""Not stated; read as SEATING_FIXED."""
+SEATING_FIXED: Seating.ValueType  # 1
+"""The first player always in the first seat."""
+SEATING_ALTERNATING: Seating.ValueType  # 2
+"""They change seats after every game (session, match); the first player begins in the first."""
+SEATING_DUPLICATE: Seating.ValueType  # 3
+"""They change seats as in SEATING_ALTERNATING, and numbers 2k and 2k + 1 have the same dice, so
+that luck cancels out: the statistics take both together as one observation.
+"""
+Global___Seating: _TypeAlias = Seating  # noqa: Y015
+
 class _GameEnd:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -32,7 +64,11 @@ class _GameEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GameEnd.Value
     GAME_END_BORNE_OFF: _GameEnd.ValueType  # 1
     """All checkers borne off."""
     GAME_END_DROPPED: _GameEnd.ValueType  # 2
-    """A double was dropped."""
+    """A double, beaver or raccoon was dropped."""
+    GAME_END_DRAWN: _GameEnd.ValueType  # 3
+    """Long Nardy with a last answer: nobody won."""
+    GAME_END_FORFEITED: _GameEnd.ValueType  # 4
+    """The loser misbehaved, see Misconduct."""
 
 class GameEnd(_GameEnd, metaclass=_GameEndEnumTypeWrapper):
     """How a game ended."""
@@ -42,8 +78,40 @@ GAME_END_UNSPECIFIED: GameEnd.ValueType  # 0
 GAME_END_BORNE_OFF: GameEnd.ValueType  # 1
 """All checkers borne off."""
 GAME_END_DROPPED: GameEnd.ValueType  # 2
-"""A double was dropped."""
+"""A double, beaver or raccoon was dropped."""
+GAME_END_DRAWN: GameEnd.ValueType  # 3
+"""Long Nardy with a last answer: nobody won."""
+GAME_END_FORFEITED: GameEnd.ValueType  # 4
+"""The loser misbehaved, see Misconduct."""
 Global___GameEnd: _TypeAlias = GameEnd  # noqa: Y015
+
+class _Misconduct:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _MisconductEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Misconduct.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MISCONDUCT_UNSPECIFIED: _Misconduct.ValueType  # 0
+    """Nothing of the kind."""
+    MISCONDUCT_SLOW: _Misconduct.ValueType  # 1
+    """A decision took longer than allowed."""
+    MISCONDUCT_FAILED: _Misconduct.ValueType  # 2
+    """The player could not be reached, or answered with an error."""
+    MISCONDUCT_ILLEGAL: _Misconduct.ValueType  # 3
+    """A decision that the rules do not allow."""
+
+class Misconduct(_Misconduct, metaclass=_MisconductEnumTypeWrapper):
+    """Why a player lost a game without having been beaten."""
+
+MISCONDUCT_UNSPECIFIED: Misconduct.ValueType  # 0
+"""Nothing of the kind."""
+MISCONDUCT_SLOW: Misconduct.ValueType  # 1
+"""A decision took longer than allowed."""
+MISCONDUCT_FAILED: Misconduct.ValueType  # 2
+"""The player could not be reached, or answered with an error."""
+MISCONDUCT_ILLEGAL: Misconduct.ValueType  # 3
+"""A decision that the rules do not allow."""
+Global___Misconduct: _TypeAlias = Misconduct  # noqa: Y015
 
 @_typing.final
 class SimulateRequest(_message.Message):
@@ -60,6 +128,11 @@ class SimulateRequest(_message.Message):
     SECOND_FIELD_NUMBER: _builtins.int
     INCLUDE_RECORDS_FIELD_NUMBER: _builtins.int
     STATISTICS_ONLY_FIELD_NUMBER: _builtins.int
+    SEATING_FIELD_NUMBER: _builtins.int
+    JUDGE_FIELD_NUMBER: _builtins.int
+    SESSION_GAMES_FIELD_NUMBER: _builtins.int
+    FIRST_UNIT_FIELD_NUMBER: _builtins.int
+    DECISION_MS_FIELD_NUMBER: _builtins.int
     preset: _builtins.str
     """Name of the preset, for example `money`; empty means `money`."""
     match_length: _builtins.int
@@ -74,19 +147,40 @@ class SimulateRequest(_message.Message):
     """Also return the full record of each game."""
     statistics_only: _builtins.bool
     """Leave out the single results and send statistics only."""
+    seating: Global___Seating.ValueType
+    """Where the players sit; unset means the first player in the first seat."""
+    judge: _common_pb2.Level.ValueType
+    """Judges every decision at this level, at its price in time; unset means no judgement. Not
+    LEVEL_RANDOM.
+    """
+    session_games: _builtins.int
+    """Outside matches: games of a session, played one after the other, 1..1000; `count` then counts
+    sessions. Unset means 1. It matters where the winner of a game begins the next.
+    """
+    first_unit: _builtins.int
+    """Number of the first game (session, match) to be played, to go on with a simulation that was
+    stopped; the numbers before it are left out, as are their results in the statistics. With
+    SEATING_DUPLICATE it must be even.
+    """
+    decision_ms: _builtins.int
+    """Milliseconds that a player with an address may take for a decision, the way there and back
+    included, 1..600000; unset means 10000. Who takes longer, cannot be reached, answers with an
+    error or against the rules forfeits the game: it is lost as a single game at the present value
+    of the cube, and the simulation goes on.
+    """
     @_builtins.property
     def rules(self) -> _rules_pb2.Rules:
-        """What differs from the preset; unset fields keep its values. Values that the simulation does
-        not play are refused, each with its field.
+        """What differs from the preset; unset fields keep its values. Options of Long Nardy that nobody
+        plays here are refused, each with its field.
         """
 
     @_builtins.property
     def first(self) -> _common_pb2.Player:
-        """The player in the first seat; unset means static."""
+        """The first player; unset means static."""
 
     @_builtins.property
     def second(self) -> _common_pb2.Player:
-        """The player in the second seat; unset means static."""
+        """The second player; unset means static."""
 
     def __init__(
         self,
@@ -100,19 +194,32 @@ class SimulateRequest(_message.Message):
         second: _common_pb2.Player | None = ...,
         include_records: _builtins.bool = ...,
         statistics_only: _builtins.bool = ...,
+        seating: Global___Seating.ValueType = ...,
+        judge: _common_pb2.Level.ValueType = ...,
+        session_games: _builtins.int | None = ...,
+        first_unit: _builtins.int = ...,
+        decision_ms: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_match_length", b"_match_length", "_seed", b"_seed", "first", b"first", "match_length", b"match_length", "rules", b"rules", "second", b"second", "seed", b"seed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_decision_ms", b"_decision_ms", "_match_length", b"_match_length", "_seed", b"_seed", "_session_games", b"_session_games", "decision_ms", b"decision_ms", "first", b"first", "match_length", b"match_length", "rules", b"rules", "second", b"second", "seed", b"seed", "session_games", b"session_games"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_match_length", b"_match_length", "_seed", b"_seed", "count", b"count", "first", b"first", "include_records", b"include_records", "match_length", b"match_length", "preset", b"preset", "rules", b"rules", "second", b"second", "seed", b"seed", "statistics_only", b"statistics_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_decision_ms", b"_decision_ms", "_match_length", b"_match_length", "_seed", b"_seed", "_session_games", b"_session_games", "count", b"count", "decision_ms", b"decision_ms", "first", b"first", "first_unit", b"first_unit", "include_records", b"include_records", "judge", b"judge", "match_length", b"match_length", "preset", b"preset", "rules", b"rules", "seating", b"seating", "second", b"second", "seed", b"seed", "session_games", b"session_games", "statistics_only", b"statistics_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__decision_ms: _TypeAlias = _typing.Literal["decision_ms"]  # noqa: Y015
+    _WhichOneofArgType__decision_ms: _TypeAlias = _typing.Literal["_decision_ms", b"_decision_ms"]  # noqa: Y015
     _WhichOneofReturnType__match_length: _TypeAlias = _typing.Literal["match_length"]  # noqa: Y015
     _WhichOneofArgType__match_length: _TypeAlias = _typing.Literal["_match_length", b"_match_length"]  # noqa: Y015
     _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
     _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
+    _WhichOneofReturnType__session_games: _TypeAlias = _typing.Literal["session_games"]  # noqa: Y015
+    _WhichOneofArgType__session_games: _TypeAlias = _typing.Literal["_session_games", b"_session_games"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__decision_ms) -> _WhichOneofReturnType__decision_ms | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__match_length) -> _WhichOneofReturnType__match_length | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__session_games) -> _WhichOneofReturnType__session_games | None: ...
 
 Global___SimulateRequest: _TypeAlias = SimulateRequest  # noqa: Y015
 
@@ -130,6 +237,7 @@ class TurnRecord(_message.Message):
     BEAVERED_FIELD_NUMBER: _builtins.int
     DICE_FIELD_NUMBER: _builtins.int
     PLAY_FIELD_NUMBER: _builtins.int
+    RACCOONED_FIELD_NUMBER: _builtins.int
     seat: _common_pb2.Seat.ValueType
     """Whose turn it was."""
     cube_value: _builtins.int
@@ -142,6 +250,8 @@ class TurnRecord(_message.Message):
     """Whether the double was beavered."""
     play: _builtins.str
     """The play in notation."""
+    raccooned: _builtins.bool
+    """Whether the beaver was raccooned."""
     @_builtins.property
     def position(self) -> _common_pb2.Position:
         """The board before the roll, seen by that player."""
@@ -161,14 +271,91 @@ class TurnRecord(_message.Message):
         beavered: _builtins.bool = ...,
         dice: _common_pb2.Dice | None = ...,
         play: _builtins.str = ...,
+        raccooned: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["beavered", b"beavered", "cube_value", b"cube_value", "dice", b"dice", "doubled", b"doubled", "play", b"play", "position", b"position", "seat", b"seat", "taken", b"taken"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["beavered", b"beavered", "cube_value", b"cube_value", "dice", b"dice", "doubled", b"doubled", "play", b"play", "position", b"position", "raccooned", b"raccooned", "seat", b"seat", "taken", b"taken"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TurnRecord: _TypeAlias = TurnRecord  # noqa: Y015
+
+@_typing.final
+class Tally(_message.Message):
+    """Decisions, and what they lost."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_FIELD_NUMBER: _builtins.int
+    LOST_FIELD_NUMBER: _builtins.int
+    count: _builtins.int
+    """Decisions where there was a choice."""
+    lost: _builtins.float
+    """What they lost together, in points of the cube then (normalised in a match)."""
+    def __init__(
+        self,
+        *,
+        count: _builtins.int = ...,
+        lost: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "lost", b"lost"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Tally: _TypeAlias = Tally  # noqa: Y015
+
+@_typing.final
+class SeatRecord(_message.Message):
+    """What one seat did in a game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOUBLES_FIELD_NUMBER: _builtins.int
+    BEAVERS_FIELD_NUMBER: _builtins.int
+    RACCOONS_FIELD_NUMBER: _builtins.int
+    OWN_PLAYS_FIELD_NUMBER: _builtins.int
+    JUDGED_PLAYS_FIELD_NUMBER: _builtins.int
+    JUDGED_CUBE_FIELD_NUMBER: _builtins.int
+    doubles: _builtins.int
+    """Doubles offered."""
+    beavers: _builtins.int
+    """Beavers."""
+    raccoons: _builtins.int
+    """Raccoons."""
+    @_builtins.property
+    def own_plays(self) -> Global___Tally:
+        """Plays of a player who makes errors of its own, by its own judgement."""
+
+    @_builtins.property
+    def judged_plays(self) -> Global___Tally:
+        """Plays by the judgement of the judge; a play that the judge does not look at in full is judged
+        by what it saw of it.
+        """
+
+    @_builtins.property
+    def judged_cube(self) -> Global___Tally:
+        """Doubles that were or could have been, and answers to them, by the same judgement."""
+
+    def __init__(
+        self,
+        *,
+        doubles: _builtins.int = ...,
+        beavers: _builtins.int = ...,
+        raccoons: _builtins.int = ...,
+        own_plays: Global___Tally | None = ...,
+        judged_plays: Global___Tally | None = ...,
+        judged_cube: Global___Tally | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["judged_cube", b"judged_cube", "judged_plays", b"judged_plays", "own_plays", b"own_plays"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["beavers", b"beavers", "doubles", b"doubles", "judged_cube", b"judged_cube", "judged_plays", b"judged_plays", "own_plays", b"own_plays", "raccoons", b"raccoons"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatRecord: _TypeAlias = SeatRecord  # noqa: Y015
 
 @_typing.final
 class GameResult(_message.Message):
@@ -185,25 +372,49 @@ class GameResult(_message.Message):
     END_FIELD_NUMBER: _builtins.int
     TURNS_FIELD_NUMBER: _builtins.int
     RECORD_FIELD_NUMBER: _builtins.int
+    UNIT_FIELD_NUMBER: _builtins.int
+    SWAPPED_FIELD_NUMBER: _builtins.int
+    MISCONDUCT_FIELD_NUMBER: _builtins.int
+    FIRST_SEAT_FIELD_NUMBER: _builtins.int
+    SECOND_SEAT_FIELD_NUMBER: _builtins.int
+    ENDS_SESSION_FIELD_NUMBER: _builtins.int
     index: _builtins.int
-    """Number of the game within the simulation, from 0."""
+    """Number of the game within this stream, from 0."""
     match_index: _builtins.int
     """Number of the match, from 0; 0 outside matches."""
     winner: _common_pb2.Seat.ValueType
-    """The winner."""
+    """The winner; unset for a draw."""
     points: _builtins.int
     """Points won: result times cube."""
     result: _builtins.int
-    """1 single, 2 gammon (mars), 3 backgammon, before the cube."""
+    """1 single, 2 gammon (mars), 3 backgammon (koks), before the cube; 0 for a draw."""
     cube_value: _builtins.int
     """Final cube value."""
     end: Global___GameEnd.ValueType
     """How it ended."""
     turns: _builtins.int
     """Turns of both players."""
+    unit: _builtins.int
+    """Number of the game, session or match that it belongs to, within the whole simulation, from 0."""
+    swapped: _builtins.bool
+    """Whether the first player sat in the second seat."""
+    misconduct: Global___Misconduct.ValueType
+    """What the loser did, if the game was forfeited."""
+    ends_session: _builtins.bool
+    """Whether its session ends with it, as one of a single game does; false in a match, whose
+    MatchResult follows.
+    """
     @_builtins.property
     def record(self) -> _containers.RepeatedCompositeFieldContainer[Global___TurnRecord]:
         """The turns; only if records were asked for."""
+
+    @_builtins.property
+    def first_seat(self) -> Global___SeatRecord:
+        """What the first seat did."""
+
+    @_builtins.property
+    def second_seat(self) -> Global___SeatRecord:
+        """What the second seat did."""
 
     def __init__(
         self,
@@ -217,10 +428,16 @@ class GameResult(_message.Message):
         end: Global___GameEnd.ValueType = ...,
         turns: _builtins.int = ...,
         record: _abc.Iterable[Global___TurnRecord] | None = ...,
+        unit: _builtins.int = ...,
+        swapped: _builtins.bool = ...,
+        misconduct: Global___Misconduct.ValueType = ...,
+        first_seat: Global___SeatRecord | None = ...,
+        second_seat: Global___SeatRecord | None = ...,
+        ends_session: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["first_seat", b"first_seat", "second_seat", b"second_seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cube_value", b"cube_value", "end", b"end", "index", b"index", "match_index", b"match_index", "points", b"points", "record", b"record", "result", b"result", "turns", b"turns", "winner", b"winner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cube_value", b"cube_value", "end", b"end", "ends_session", b"ends_session", "first_seat", b"first_seat", "index", b"index", "match_index", b"match_index", "misconduct", b"misconduct", "points", b"points", "record", b"record", "result", b"result", "second_seat", b"second_seat", "swapped", b"swapped", "turns", b"turns", "unit", b"unit", "winner", b"winner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -237,6 +454,7 @@ class MatchResult(_message.Message):
     FIRST_POINTS_FIELD_NUMBER: _builtins.int
     SECOND_POINTS_FIELD_NUMBER: _builtins.int
     GAMES_FIELD_NUMBER: _builtins.int
+    SWAPPED_FIELD_NUMBER: _builtins.int
     index: _builtins.int
     """Number of the match, from 0."""
     winner: _common_pb2.Seat.ValueType
@@ -247,6 +465,8 @@ class MatchResult(_message.Message):
     """Final points of the second seat."""
     games: _builtins.int
     """Games played."""
+    swapped: _builtins.bool
+    """Whether the first player sat in the second seat."""
     def __init__(
         self,
         *,
@@ -255,10 +475,11 @@ class MatchResult(_message.Message):
         first_points: _builtins.int = ...,
         second_points: _builtins.int = ...,
         games: _builtins.int = ...,
+        swapped: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_points", b"first_points", "games", b"games", "index", b"index", "second_points", b"second_points", "winner", b"winner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_points", b"first_points", "games", b"games", "index", b"index", "second_points", b"second_points", "swapped", b"swapped", "winner", b"winner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -295,8 +516,118 @@ class Estimate(_message.Message):
 Global___Estimate: _TypeAlias = Estimate  # noqa: Y015
 
 @_typing.final
+class PlayerStatistics(_message.Message):
+    """What one player did in all games counted, wherever it sat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WINS_FIELD_NUMBER: _builtins.int
+    GAMMON_RATE_FIELD_NUMBER: _builtins.int
+    DOUBLES_FIELD_NUMBER: _builtins.int
+    DROPS_FIELD_NUMBER: _builtins.int
+    BEAVERS_FIELD_NUMBER: _builtins.int
+    RACCOONS_FIELD_NUMBER: _builtins.int
+    SLOW_FIELD_NUMBER: _builtins.int
+    FAILED_FIELD_NUMBER: _builtins.int
+    ILLEGAL_FIELD_NUMBER: _builtins.int
+    OWN_PLAYS_FIELD_NUMBER: _builtins.int
+    JUDGED_PLAYS_FIELD_NUMBER: _builtins.int
+    JUDGED_CUBE_FIELD_NUMBER: _builtins.int
+    JUDGED_LOSS_FIELD_NUMBER: _builtins.int
+    gammon_rate: _builtins.float
+    """Share of the games won that were gammons or better, 0..1."""
+    doubles: _builtins.int
+    """Doubles offered."""
+    drops: _builtins.int
+    """Doubles, beavers and raccoons dropped."""
+    beavers: _builtins.int
+    """Beavers."""
+    raccoons: _builtins.int
+    """Raccoons."""
+    slow: _builtins.int
+    """Games forfeited because a decision took too long."""
+    failed: _builtins.int
+    """Games forfeited because no decision came."""
+    illegal: _builtins.int
+    """Games forfeited because of a decision against the rules."""
+    judged_loss: _builtins.float
+    """Mean loss of a decision, plays and cube together, by the judge, in points of the cube then;
+    unset without a judge.
+    """
+    @_builtins.property
+    def wins(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Games won by result: single, gammon (mars), backgammon (koks)."""
+
+    @_builtins.property
+    def own_plays(self) -> Global___Tally:
+        """As in SeatRecord, over all games."""
+
+    @_builtins.property
+    def judged_plays(self) -> Global___Tally:
+        """As in SeatRecord, over all games."""
+
+    @_builtins.property
+    def judged_cube(self) -> Global___Tally:
+        """As in SeatRecord, over all games."""
+
+    def __init__(
+        self,
+        *,
+        wins: _abc.Iterable[_builtins.int] | None = ...,
+        gammon_rate: _builtins.float = ...,
+        doubles: _builtins.int = ...,
+        drops: _builtins.int = ...,
+        beavers: _builtins.int = ...,
+        raccoons: _builtins.int = ...,
+        slow: _builtins.int = ...,
+        failed: _builtins.int = ...,
+        illegal: _builtins.int = ...,
+        own_plays: Global___Tally | None = ...,
+        judged_plays: Global___Tally | None = ...,
+        judged_cube: Global___Tally | None = ...,
+        judged_loss: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_judged_loss", b"_judged_loss", "judged_cube", b"judged_cube", "judged_loss", b"judged_loss", "judged_plays", b"judged_plays", "own_plays", b"own_plays"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_judged_loss", b"_judged_loss", "beavers", b"beavers", "doubles", b"doubles", "drops", b"drops", "failed", b"failed", "gammon_rate", b"gammon_rate", "illegal", b"illegal", "judged_cube", b"judged_cube", "judged_loss", b"judged_loss", "judged_plays", b"judged_plays", "own_plays", b"own_plays", "raccoons", b"raccoons", "slow", b"slow", "wins", b"wins"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__judged_loss: _TypeAlias = _typing.Literal["judged_loss"]  # noqa: Y015
+    _WhichOneofArgType__judged_loss: _TypeAlias = _typing.Literal["_judged_loss", b"_judged_loss"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__judged_loss) -> _WhichOneofReturnType__judged_loss | None: ...
+
+Global___PlayerStatistics: _TypeAlias = PlayerStatistics  # noqa: Y015
+
+@_typing.final
+class CubeCount(_message.Message):
+    """How many games ended with a cube value."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUE_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    value: _builtins.int
+    """The final cube value."""
+    games: _builtins.int
+    """Games."""
+    def __init__(
+        self,
+        *,
+        value: _builtins.int = ...,
+        games: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CubeCount: _TypeAlias = CubeCount  # noqa: Y015
+
+@_typing.final
 class SimulationStatistics(_message.Message):
-    """Running statistics; games and matches are counted in order of their numbers."""
+    """Running statistics, seen by the first player wherever it sat; games, sessions and matches are
+    counted in order of their numbers.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -315,12 +646,21 @@ class SimulationStatistics(_message.Message):
     DONE_FIELD_NUMBER: _builtins.int
     FIRST_LOSS_FIELD_NUMBER: _builtins.int
     SECOND_LOSS_FIELD_NUMBER: _builtins.int
+    FIRST_FIELD_NUMBER: _builtins.int
+    SECOND_FIELD_NUMBER: _builtins.int
+    P_VALUE_FIELD_NUMBER: _builtins.int
+    OBSERVATIONS_FIELD_NUMBER: _builtins.int
+    DRAWS_FIELD_NUMBER: _builtins.int
+    SHORTEST_FIELD_NUMBER: _builtins.int
+    LONGEST_FIELD_NUMBER: _builtins.int
+    TURNS_DEVIATION_FIELD_NUMBER: _builtins.int
+    CUBE_VALUES_FIELD_NUMBER: _builtins.int
     games: _builtins.int
     """Games counted."""
     matches: _builtins.int
     """Matches counted; 0 outside matches."""
     dropped: _builtins.int
-    """Games that ended with a dropped double."""
+    """Games that ended with a drop."""
     mean_turns: _builtins.float
     """Mean turns of a game, both players together."""
     mean_cube: _builtins.float
@@ -330,32 +670,62 @@ class SimulationStatistics(_message.Message):
     final: _builtins.bool
     """True in the last message of the stream."""
     done: _builtins.int
-    """Games or matches finished, of the count asked for."""
+    """Games, sessions or matches finished, of the count asked for, those before `first_unit` included."""
     first_loss: _builtins.float
-    """Mean loss of the first seat's plays that were a choice, in points of the cube then, by the
+    """Mean loss of the first player's plays that were a choice, in points of the cube then, by the
     judgement of the player's own level; unset for players who make no errors of their own.
     """
     second_loss: _builtins.float
-    """The same for the second seat."""
+    """The same for the second player."""
+    p_value: _builtins.float
+    """How likely a result at least so clear would be between equal players: of the matches won if
+    there are any, else of the points. 0..1.
+    """
+    observations: _builtins.int
+    """What the intervals rest on: games, or pairs of games (sessions, matches) with the same dice.
+    One whose twin is still to come is not in them.
+    """
+    draws: _builtins.int
+    """Games that nobody won."""
+    shortest: _builtins.int
+    """Turns of the shortest game."""
+    longest: _builtins.int
+    """Turns of the longest game."""
+    turns_deviation: _builtins.float
+    """Standard deviation of the turns of a game."""
     @_builtins.property
     def points_per_game(self) -> Global___Estimate:
-        """Points per game of the first seat, win minus loss."""
+        """Points per game of the first player, win minus loss."""
 
     @_builtins.property
     def game_win_rate(self) -> Global___Estimate:
-        """Share of games that the first seat won (Wilson interval)."""
+        """Share of games that the first player won (Wilson interval; with SEATING_DUPLICATE a normal one
+        over pairs). A draw is half a win.
+        """
 
     @_builtins.property
     def match_win_rate(self) -> Global___Estimate:
-        """Share of matches that the first seat won (Wilson interval); unset outside matches."""
+        """Share of matches that the first player won (as above); unset outside matches."""
 
     @_builtins.property
     def first_wins(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Wins of the first seat by result: single, gammon, backgammon."""
+        """Wins of the first player by result: single, gammon, backgammon."""
 
     @_builtins.property
     def second_wins(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Wins of the second seat by result: single, gammon, backgammon."""
+        """Wins of the second player by result: single, gammon, backgammon."""
+
+    @_builtins.property
+    def first(self) -> Global___PlayerStatistics:
+        """What the first player did."""
+
+    @_builtins.property
+    def second(self) -> Global___PlayerStatistics:
+        """What the second player did."""
+
+    @_builtins.property
+    def cube_values(self) -> _containers.RepeatedCompositeFieldContainer[Global___CubeCount]:
+        """Games by final cube value, lowest first."""
 
     def __init__(
         self,
@@ -375,10 +745,19 @@ class SimulationStatistics(_message.Message):
         done: _builtins.int = ...,
         first_loss: _builtins.float | None = ...,
         second_loss: _builtins.float | None = ...,
+        first: Global___PlayerStatistics | None = ...,
+        second: Global___PlayerStatistics | None = ...,
+        p_value: _builtins.float = ...,
+        observations: _builtins.int = ...,
+        draws: _builtins.int = ...,
+        shortest: _builtins.int = ...,
+        longest: _builtins.int = ...,
+        turns_deviation: _builtins.float = ...,
+        cube_values: _abc.Iterable[Global___CubeCount] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "first_loss", b"first_loss", "game_win_rate", b"game_win_rate", "match_win_rate", b"match_win_rate", "points_per_game", b"points_per_game", "second_loss", b"second_loss"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "first", b"first", "first_loss", b"first_loss", "game_win_rate", b"game_win_rate", "match_win_rate", b"match_win_rate", "points_per_game", b"points_per_game", "second", b"second", "second_loss", b"second_loss"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "done", b"done", "dropped", b"dropped", "final", b"final", "first_loss", b"first_loss", "first_wins", b"first_wins", "game_win_rate", b"game_win_rate", "games", b"games", "match_win_rate", b"match_win_rate", "matches", b"matches", "mean_cube", b"mean_cube", "mean_turns", b"mean_turns", "points_per_game", b"points_per_game", "second_loss", b"second_loss", "second_wins", b"second_wins", "seed", b"seed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "cube_values", b"cube_values", "done", b"done", "draws", b"draws", "dropped", b"dropped", "final", b"final", "first", b"first", "first_loss", b"first_loss", "first_wins", b"first_wins", "game_win_rate", b"game_win_rate", "games", b"games", "longest", b"longest", "match_win_rate", b"match_win_rate", "matches", b"matches", "mean_cube", b"mean_cube", "mean_turns", b"mean_turns", "observations", b"observations", "p_value", b"p_value", "points_per_game", b"points_per_game", "second", b"second", "second_loss", b"second_loss", "second_wins", b"second_wins", "seed", b"seed", "shortest", b"shortest", "turns_deviation", b"turns_deviation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__first_loss: _TypeAlias = _typing.Literal["first_loss"]  # noqa: Y015
     _WhichOneofArgType__first_loss: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss"]  # noqa: Y015

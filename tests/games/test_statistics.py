@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bgserver.engine.position import Seat
-from bgserver.engine.simulation import GameRecord, UnitResult
-from bgserver.engine.statistics import Statistics, wilson_interval
+from bgserver.engine.statistics import wilson_interval
+from bgserver.games.simulation import (
+    GameEnd,
+    GameRecord,
+    Misconduct,
+    Seating,
+    Tally,
+    UnitResult,
+)
+from bgserver.games.statistics import Statistics, mean_loss
 
 Z = 1.959964
 
@@ -20,7 +30,8 @@ def random_game(rng: random.Random) -> GameRecord:
     result = 1 if dropped else rng.choice([1, 1, 1, 2, 2, 3])
     cube = rng.choice([1, 1, 2, 4])
     winner = rng.choice(list(Seat))
-    return GameRecord(winner, result * cube, result, cube, dropped, rng.randint(10, 90), None)
+    end = GameEnd.DROPPED if dropped else GameEnd.BORNE_OFF
+    return GameRecord(winner, result * cube, result, cube, end, rng.randint(10, 90))
 
 
 def unit(index: int, *games: GameRecord, is_match: bool = False) -> UnitResult:
@@ -41,20 +52,22 @@ def test_nothing_counted_yet() -> None:
 
 def test_one_game_has_no_spread() -> None:
     statistics = Statistics()
-    statistics.add(unit(0, GameRecord(Seat.SECOND, 4, 2, 2, False, 51, None)))
+    statistics.add(unit(0, GameRecord(Seat.SECOND, 4, 2, 2, GameEnd.BORNE_OFF, 51)))
     points = statistics.points_per_game
     assert (points.mean, points.low, points.high) == (-4, -4, -4)
-    assert statistics.wins == {Seat.FIRST: [0, 0, 0], Seat.SECOND: [0, 1, 0]}
+    assert [player.wins for player in statistics.players] == [[0, 0, 0], [0, 1, 0]]
 
 
-def test_mean_loss_is_that_of_all_choices_of_a_seat() -> None:
+def test_mean_loss_is_that_of_all_choices_of_a_player() -> None:
     statistics = Statistics()
-    assert statistics.mean_loss(Seat.FIRST) is None
-    for choices, lost in (((10, 0), (0.5, 0.0)), ((30, 0), (0.1, 0.0))):
-        game = GameRecord(Seat.FIRST, 1, 1, 1, False, 51, None, choices, lost)
+    assert mean_loss(statistics.players[0].own_plays) is None
+    for count, lost in ((10, 0.5), (30, 0.1)):
+        tallies = (Tally(count, lost), Tally())
+        game = GameRecord(Seat.FIRST, 1, 1, 1, GameEnd.BORNE_OFF, 51, own_plays=tallies)
         statistics.add(unit(0, game))
-    assert statistics.mean_loss(Seat.FIRST) == pytest.approx(0.6 / 40)
-    assert statistics.mean_loss(Seat.SECOND) is None
+    first, second = (mean_loss(player.own_plays) for player in statistics.players)
+    assert first == pytest.approx(0.6 / 40)
+    assert second is None
 
 
 @pytest.mark.parametrize("count", [2, 3, 50, 2000])
@@ -80,7 +93,7 @@ def test_means_and_intervals_are_those_of_numpy(count: int) -> None:
     for seat in Seat:
         for result in (1, 2, 3):
             won = sum(game.winner is seat and game.result == result for game in games)
-            assert statistics.wins[seat][result - 1] == won
+            assert statistics.players[seat].wins[result - 1] == won
     assert statistics.game_win_rate.mean == pytest.approx((points > 0).mean())
 
 
@@ -108,8 +121,84 @@ def test_the_order_of_units_does_not_matter() -> None:
         statistics = Statistics()
         for entry in order:
             statistics.add(entry)
-        reports.append((statistics.points_per_game, statistics.game_win_rate, statistics.wins))
+        reports.append((statistics.points_per_game, statistics.game_win_rate))
     assert reports[0] == reports[1] == reports[2]
+
+
+def swapped(game: GameRecord) -> GameRecord:
+    """A game with the players in each other's seats."""
+    return game if game.winner is None else replace(game, winner=game.winner.other)
+
+
+def test_a_player_is_the_same_in_either_seat() -> None:
+    rng = random.Random(3)
+    fixed, alternating = Statistics(), Statistics(Seating.ALTERNATING)
+    for index in range(60):
+        game = random_game(rng)
+        fixed.add(unit(index, game))
+        here = game if index % 2 == 0 else swapped(game)
+        alternating.add(replace(unit(index, here), swapped=index % 2 == 1))
+    assert alternating.points_per_game == fixed.points_per_game
+    assert alternating.game_win_rate == fixed.game_win_rate
+    for one, other in zip(alternating.players, fixed.players, strict=True):
+        assert one.wins == other.wins
+
+
+def test_pairs_with_the_same_dice_are_one_observation() -> None:
+    """Games that luck alone decides come out even, and with no doubt about it."""
+    rng = random.Random(4)
+    paired, plain = Statistics(Seating.DUPLICATE), Statistics(Seating.ALTERNATING)
+    for number in range(40):
+        game = random_game(rng)  # the same seat wins both
+        for index in (2 * number, 2 * number + 1):
+            result = replace(unit(index, game), swapped=index % 2 == 1)
+            paired.add(result)
+            plain.add(result)
+    assert paired.observations == 40
+    points = paired.points_per_game
+    assert points.mean == points.low == points.high == 0
+    assert plain.points_per_game.low < 0 < plain.points_per_game.high
+    assert paired.p_value == 1
+    assert paired.games == 80
+
+
+@pytest.mark.parametrize("is_match", [False, True])
+def test_the_interval_of_pairs_is_that_of_their_sums(is_match: bool) -> None:
+    rng = random.Random(5)
+    statistics = Statistics(Seating.DUPLICATE)
+    sums = []
+    for index in range(200):
+        result = replace(unit(index, random_game(rng), is_match=is_match), swapped=index % 2 == 1)
+        statistics.add(result)
+        seat = Seat(index % 2)
+        won = result.winner is seat
+        sums.append(float(won) if is_match else result.points[seat] - result.points[seat.other])
+    pairs = np.array(sums).reshape(100, 2).mean(axis=1)
+    found = statistics.match_win_rate if is_match else statistics.points_per_game
+    error = pairs.std(ddof=1) / 10
+    assert found.mean == pytest.approx(pairs.mean())
+    assert found.high - found.mean == pytest.approx(Z * error)
+    z = (pairs.mean() - (0.5 if is_match else 0)) / error
+    assert statistics.p_value == pytest.approx(math.erfc(abs(z) / math.sqrt(2)))
+
+
+def test_half_a_pair_waits_for_its_twin() -> None:
+    statistics = Statistics(Seating.DUPLICATE)
+    statistics.add(unit(0, random_game(random.Random(1))))
+    assert statistics.games == 1
+    assert statistics.observations == 0
+
+
+def test_who_misbehaves_is_counted() -> None:
+    statistics = Statistics()
+    for misconduct in (Misconduct.SLOW, Misconduct.SLOW, Misconduct.ILLEGAL):
+        game = GameRecord(Seat.FIRST, 2, 1, 2, GameEnd.FORFEITED, 9, misconduct=misconduct)
+        statistics.add(unit(0, game))
+    first, second = statistics.players
+    assert not first.forfeits
+    assert second.forfeits == {Misconduct.SLOW: 2, Misconduct.ILLEGAL: 1}
+    assert first.wins == [3, 0, 0]
+    assert statistics.dropped == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,162 @@
+"""`bgserver match`: tables, state files, plots, engines elsewhere."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+
+from bgserver.v1 import simulation_pb2
+from tests.cli.conftest import CommandLine
+from tests.serving import BGSERVER
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_MATCH = ("match", "static", "random", "--seed", "3")
+
+
+@pytest.fixture
+def remote(server_address: str) -> CommandLine:
+    """The command line with a server: it need not load an engine for each command."""
+    return CommandLine(["--address", server_address])
+
+
+def statistics_of(text: str) -> simulation_pb2.SimulationStatistics:
+    return json_format.Parse(text, simulation_pb2.SimulationStatistics())
+
+
+def test_table(bgserver: CommandLine) -> None:
+    answer = bgserver(*_MATCH, "-n", "20", "--judge", "static", "--preset", "classic")
+    assert answer.code == 0
+    for words in (
+        "Points a game", "Gammon rate %", "Doubles", "Judged loss, mEq a play", "Turns a game",
+        "Chance between equals", "20 games", "seed 3",
+    ):  # fmt: skip
+        assert words in answer.out
+
+
+def test_a_match_is_a_simulation_with_the_same_dice_for_both(remote: CommandLine) -> None:
+    found = statistics_of(remote(*_MATCH, "-n", "12", "--json").out)
+    assert found.final
+    assert (found.games, found.observations) == (12, 6)
+    assert found.points_per_game.mean > 0
+    assert found.p_value < 1
+
+
+def test_matches_under_changed_rules(remote: CommandLine) -> None:
+    arguments = ("-n", "4", "--preset", "tournament", "--set", "holland=on", "--match-length", "5")
+    found = statistics_of(remote(*_MATCH, *arguments, "--json").out)
+    assert found.matches == 4
+    assert found.games >= 4
+
+
+def test_a_state_file_goes_on_where_it_was(remote: CommandLine, tmp_path: Path) -> None:
+    whole = remote(*_MATCH, "-n", "9", "--json").out
+    file = tmp_path / "match.jsonl"
+    for count in ("3", "6"):
+        answer = remote(*_MATCH, "-n", count, "--state", str(file), "--json")
+        assert statistics_of(answer.out).games == int(count)
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 7
+    # A process that was killed while it wrote: the last line is not whole.
+    file.write_bytes(b"".join(lines[:-1]) + lines[-1][:100])
+    assert remote(*_MATCH, "-n", "9", "--state", str(file), "--json").out == whole
+    assert file.read_bytes().splitlines(keepends=True)[:7] == lines
+    # All has been played: nothing more is, and the answer is the same.
+    assert remote(*_MATCH, "-n", "9", "--state", str(file), "--json").out == whole
+
+
+def test_a_state_file_keeps_the_seed(remote: CommandLine, tmp_path: Path) -> None:
+    arguments = ("match", "random", "random", "--state", str(tmp_path / "m"), "--json")
+    first = statistics_of(remote(*arguments, "-n", "2").out)
+    second = statistics_of(remote(*arguments, "-n", "4").out)
+    assert second.seed == first.seed
+    assert second.games == 4
+
+
+def test_a_state_file_of_another_match(remote: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "match.jsonl"
+    remote(*_MATCH, "-n", "2", "--state", str(file))
+    before = file.read_bytes()
+    answer = remote("match", "static", "static", "-n", "2", "--state", str(file))
+    assert answer.code == 2
+    assert "different are second, seed" in answer.err or "second" in answer.err
+    assert file.read_bytes() == before
+    file.write_text("something else\n")
+    answer = remote(*_MATCH, "-n", "2", "--state", str(file))
+    assert answer.code == 2
+    assert "no state file" in answer.err
+
+
+def test_a_damaged_line_is_named(remote: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "match.jsonl"
+    remote(*_MATCH, "-n", "4", "--state", str(file))
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:2], lines[1], *lines[3:]]) + "\n")
+    answer = remote(*_MATCH, "-n", "6", "--state", str(file))
+    assert answer.code == 2
+    assert "line 3" in answer.err
+
+
+def test_kill_9_loses_only_what_was_in_work(remote: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "match.jsonl"
+    arguments = [*_MATCH, "--state", str(file)]
+    process = subprocess.Popen([*BGSERVER, *arguments, "-n", "1000000"], stdout=subprocess.DEVNULL)
+    try:
+        while not file.exists() or file.read_bytes().count(b"\n") < 8:
+            assert process.poll() is None
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = file.read_bytes()
+    games = kept.count(b"\n") - 1
+    answer = remote(*arguments, "-n", str(games + 6), "--json")
+    assert statistics_of(answer.out) == statistics_of(
+        remote(*_MATCH, "-n", str(games + 6), "--json").out
+    )
+    assert file.read_bytes().startswith(kept[: kept.rindex(b"\n") + 1])
+
+
+def test_state_lines_are_plain_json(remote: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "match.jsonl"
+    remote(*_MATCH, "-n", "2", "--preset", "traditional", "--state", str(file))
+    head, *units = (json.loads(line) for line in file.read_text().splitlines())
+    assert head["request"]["seed"] == 3
+    assert [unit["games"][0].get("unit", 0) for unit in units] == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_plots(remote: CommandLine, tmp_path: Path, kind: str) -> None:
+    pytest.importorskip("matplotlib")
+    file = tmp_path / f"score.{kind}"
+    assert remote(*_MATCH, "-n", "12", "--plot", str(file)).code == 0
+    start = file.read_bytes()[:100]
+    assert start.startswith(b"\x89PNG") if kind == "png" else b"<?xml" in start
+
+
+def test_an_engine_elsewhere(remote: CommandLine, server_address: str) -> None:
+    arguments = ("random", "-n", "2", "--seed", "1", "--json")
+    here = statistics_of(remote("match", "beginner", *arguments).out)
+    elsewhere = CommandLine([])("match", f"beginner@{server_address}", *arguments)
+    there = statistics_of(elsewhere.out)
+    assert here.points_per_game == there.points_per_game
+    assert here.mean_turns == there.mean_turns
+    # Callers of a server must not make it talk to others.
+    refused = remote("match", f"beginner@{server_address}", *arguments)
+    assert refused.code == 2
+    assert "remote_engines" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("player", "words"),
+    [("static@", "PLAYER@HOST:PORT"), ("static@nowhere", "remote_engines"), ("boss", "level")],
+)
+def test_players_that_are_none(remote: CommandLine, player: str, words: str) -> None:
+    answer = remote("match", player, "static", "-n", "1")
+    assert answer.code == 2
+    assert words in answer.err

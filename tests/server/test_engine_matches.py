@@ -1,0 +1,175 @@
+"""Matches between engines at different servers, and with engines that misbehave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+
+from bgserver.v1 import common_pb2, rules_pb2, simulation_pb2, simulation_pb2_grpc
+from tests.server.bad_engine import Manner, misbehaving
+from tests.server.requests import failing
+
+if TYPE_CHECKING:
+    from bgserver.server.app import BgServer
+    from bgserver.v1.simulation_pb2_grpc import SimulationServiceAsyncStub as Stub
+    from tests.server.conftest import Starter
+
+_FORFEITED = simulation_pb2.GAME_END_FORFEITED
+
+
+async def play(
+    server: BgServer, request: simulation_pb2.SimulateRequest
+) -> tuple[list[simulation_pb2.GameResult], simulation_pb2.SimulationStatistics]:
+    """The games of a simulation, and the final statistics."""
+    games = []
+    async with grpc.aio.insecure_channel(server.address) as channel:
+        stub: Stub = simulation_pb2_grpc.SimulationServiceStub(channel)
+        async for event in stub.Simulate(request):
+            if event.HasField("game"):
+                games.append(event.game)
+            elif event.HasField("statistics"):
+                final = event.statistics
+    assert final.final
+    return games, final
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes"),
+    [
+        ("money", rules_pb2.Rules()),
+        ("long_nardy", rules_pb2.Rules()),
+        ("tournament", rules_pb2.Rules(holland=True)),
+        (
+            "money",
+            rules_pb2.Rules(
+                beaver=True, raccoon=True, raccoon_owner=rules_pb2.RACCOON_OWNER_BEAVERER
+            ),
+        ),
+    ],
+    ids=["money", "nardy", "tournament", "raccoon"],
+)
+async def test_a_match_over_grpc_is_the_one_within_a_process(
+    start_server: Starter, preset: str, changes: rules_pb2.Rules
+) -> None:
+    request = simulation_pb2.SimulateRequest(
+        preset=preset,
+        rules=changes,
+        count=2,
+        seed=5,
+        seating=simulation_pb2.SEATING_DUPLICATE,
+        first=common_pb2.Player(numeric_strength=90),
+        second=common_pb2.Player(numeric_strength=30),
+        include_records=True,
+    )
+    async with start_server() as other, start_server(remote_engines=("*",)) as server:
+        here, statistics = await play(server, request)
+        request.first.address = other.address
+        there, statistics_there = await play(server, request)
+        request.second.address = server.address
+        both, _ = await play(server, request)
+    for game in here:
+        assert game.first_seat.own_plays.count > 0
+    # An engine elsewhere does not tell what it thinks of its own errors.
+    for game in (*here, *there, *both):
+        game.first_seat.ClearField("own_plays")
+        game.second_seat.ClearField("own_plays")
+    assert here == there == both
+    assert statistics.points_per_game == statistics_there.points_per_game
+    assert [game.swapped for game in here if game.ends_session] in ([False, True], [])
+    assert statistics.observations == 1
+
+
+@pytest.mark.parametrize(
+    ("manner", "misconduct"),
+    [
+        (Manner.SLOW, simulation_pb2.MISCONDUCT_SLOW),
+        (Manner.DIES, simulation_pb2.MISCONDUCT_FAILED),
+        (Manner.FAILS, simulation_pb2.MISCONDUCT_FAILED),
+        (Manner.ILLEGAL_PLAY, simulation_pb2.MISCONDUCT_ILLEGAL),
+        (Manner.ILLEGAL_CUBE, simulation_pb2.MISCONDUCT_ILLEGAL),
+        (Manner.NONSENSE, simulation_pb2.MISCONDUCT_ILLEGAL),
+    ],
+)
+async def test_an_engine_that_misbehaves_loses_and_the_run_goes_on(
+    start_server: Starter, manner: Manner, misconduct: simulation_pb2.Misconduct.ValueType
+) -> None:
+    async with misbehaving(manner) as (address, engine), start_server(remote_engines=("*",)) as us:
+        request = simulation_pb2.SimulateRequest(
+            preset="money",
+            count=4,
+            seed=2,
+            seating=simulation_pb2.SEATING_ALTERNATING,
+            second=common_pb2.Player(address=address),
+            decision_ms=300,
+            include_records=True,
+        )
+        games, statistics = await play(us, request)
+        assert engine.decisions > engine.after
+    assert len(games) == 4
+    for game in games:
+        assert game.end == _FORFEITED
+        assert game.misconduct == misconduct
+        bad_seat = common_pb2.SEAT_FIRST if game.swapped else common_pb2.SEAT_SECOND
+        assert game.winner not in {bad_seat, common_pb2.SEAT_UNSPECIFIED}
+        assert game.result == 1
+        assert game.points == game.cube_value
+    second = statistics.second
+    assert second.slow + second.failed + second.illegal == 4
+    assert sum(statistics.first.wins) == 4
+
+
+async def test_a_match_is_not_lost_with_one_game(start_server: Starter) -> None:
+    async with (
+        misbehaving(Manner.FAILS, after=0) as (address, _),
+        start_server(remote_engines=("*",)) as us,
+    ):
+        request = simulation_pb2.SimulateRequest(
+            preset="joypip", match_length=3, count=1, first=common_pb2.Player(address=address)
+        )
+        games, statistics = await play(us, request)
+    assert [game.end for game in games] == [_FORFEITED] * len(games)
+    assert len(games) == statistics.first.failed > 1
+    assert statistics.match_win_rate.mean == 0
+
+
+async def test_nobody_there(start_server: Starter) -> None:
+    async with start_server(remote_engines=("127.0.0.1:9",)) as us:
+        request = simulation_pb2.SimulateRequest(
+            preset="traditional", count=3, first=common_pb2.Player(address="127.0.0.1:9")
+        )
+        _, statistics = await play(us, request)
+    assert statistics.first.failed == 3
+
+
+async def test_an_engine_that_behaves_plays_on(start_server: Starter) -> None:
+    async with (
+        misbehaving(Manner.GOOD) as (address, _),
+        start_server(remote_engines=("*",)) as us,
+    ):
+        request = simulation_pb2.SimulateRequest(
+            preset="long_nardy", count=2, seed=1, first=common_pb2.Player(address=address)
+        )
+        games, _ = await play(us, request)
+    assert [game.end for game in games] == [simulation_pb2.GAME_END_BORNE_OFF] * 2
+
+
+@pytest.mark.parametrize(
+    ("allowed", "address", "reason"),
+    [
+        ((), "127.0.0.1:50051", "ADDRESS_NOT_ALLOWED"),
+        (("127.0.0.1:50051",), "127.0.0.1:50052", "ADDRESS_NOT_ALLOWED"),
+        (("*",), "nowhere", "NOT_AN_ADDRESS"),
+        (("*",), "unix:/tmp/socket", "NOT_AN_ADDRESS"),
+        (("*",), "dns://8.8.8.8/example.org:80", "NOT_AN_ADDRESS"),
+    ],
+)
+async def test_which_addresses_are_refused(
+    start_server: Starter, allowed: tuple[str, ...], address: str, reason: str
+) -> None:
+    request = simulation_pb2.SimulateRequest(count=1, first=common_pb2.Player(address=address))
+    async with start_server(remote_engines=allowed) as server, failing() as failure:
+        await play(server, request)
+    assert failure.code == grpc.StatusCode.INVALID_ARGUMENT
+    assert failure.faults == [("first.address", reason)]
