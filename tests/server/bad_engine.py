@@ -29,6 +29,8 @@ class Manner(enum.Enum):
     """How it behaves from its `after`th decision on."""
 
     GOOD = "good"
+    EAGER = "eager"
+    """It keeps to the rules, doubles whenever it may, and thinks itself ahead."""
     SLOW = "slow"
     """It thinks for ever."""
     DIES = "dies"
@@ -54,7 +56,7 @@ class BadEngine:
 
     async def _misbehaves(self, context: grpc.aio.ServicerContext[object, object]) -> bool:
         self.decisions += 1
-        if self.decisions <= self.after or self.manner is Manner.GOOD:
+        if self.decisions <= self.after or self.manner in {Manner.GOOD, Manner.EAGER}:
             return False
         if self.manner is Manner.SLOW:
             await asyncio.Event().wait()
@@ -95,11 +97,21 @@ class BadEngine:
         bad = await self._misbehaves(context)
         offered = request.position.state.double_offered
         move = engine_pb2.CUBE_MOVE_TAKE if offered else engine_pb2.CUBE_MOVE_ROLL
+        if self.manner is Manner.EAGER and not offered:
+            move = engine_pb2.CUBE_MOVE_DOUBLE
         if bad and self.manner is Manner.ILLEGAL_CUBE:
             move = engine_pb2.CUBE_MOVE_DOUBLE if offered else engine_pb2.CUBE_MOVE_TAKE
         if bad and self.manner is Manner.NONSENSE:
             move = engine_pb2.CUBE_MOVE_UNSPECIFIED
         return engine_pb2.ChooseCubeActionResponse(move=move)
+
+    async def evaluate(
+        self,
+        request: engine_pb2.EvaluateRequest,
+        context: grpc.aio.ServicerContext[object, object],
+    ) -> engine_pb2.EvaluateResponse:
+        del request, context
+        return engine_pb2.EvaluateResponse(cubeful_equity=0.4)
 
 
 @asynccontextmanager
@@ -112,6 +124,11 @@ async def misbehaving(manner: Manner, after: int = 30) -> AsyncIterator[tuple[st
             engine.choose_play,
             engine_pb2.ChoosePlayRequest.FromString,
             engine_pb2.ChoosePlayResponse.SerializeToString,
+        ),
+        "Evaluate": grpc.unary_unary_rpc_method_handler(
+            engine.evaluate,
+            engine_pb2.EvaluateRequest.FromString,
+            engine_pb2.EvaluateResponse.SerializeToString,
         ),
         "ChooseCubeAction": grpc.unary_unary_rpc_method_handler(
             engine.choose_cube_action,

@@ -155,6 +155,31 @@ async def test_an_engine_that_behaves_plays_on(start_server: Starter) -> None:
     assert [game.end for game in games] == [simulation_pb2.GAME_END_BORNE_OFF] * 2
 
 
+async def test_beavers_and_raccoons_of_an_engine_elsewhere(start_server: Starter) -> None:
+    """It doubles when it is behind, is beavered, and answers by its own equities: it raccoons."""
+    async with (
+        misbehaving(Manner.EAGER) as (address, _),
+        start_server(remote_engines=("*",)) as us,
+    ):
+        request = simulation_pb2.SimulateRequest(
+            preset="money",
+            rules=rules_pb2.Rules(
+                beaver=True, raccoon=True, raccoon_owner=rules_pb2.RACCOON_OWNER_RACCOONER
+            ),
+            count=8,
+            seed=1,
+            first=common_pb2.Player(address=address),
+            include_records=True,
+        )
+        games, statistics = await play(us, request)
+    assert statistics.first.doubles >= 8
+    assert 0 < statistics.first.raccoons <= statistics.second.beavers  # less at the cap
+    assert all(game.end != _FORFEITED for game in games)
+    turned = [turn for game in games for turn in game.record if turn.raccooned]
+    assert all(turn.beavered and turn.seat == common_pb2.SEAT_FIRST for turn in turned)
+    assert len(turned) == statistics.first.raccoons
+
+
 @pytest.mark.parametrize(
     ("allowed", "address", "reason"),
     [

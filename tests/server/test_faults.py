@@ -95,8 +95,8 @@ def _classes(root: type[EngineError]) -> set[type[EngineError]]:
 
 def test_every_engine_error_is_in_the_catalogue() -> None:
     # Errors of the command line never arise in the server.
-    found = {
+    kinds = {
         kind for kind in _classes(EngineError) if not kind.__module__.startswith("bgserver.cli")
     }
-    assert found == CATALOGUE.keys()
+    assert kinds == CATALOGUE.keys()
     assert AuthenticationError in CATALOGUE

@@ -632,7 +632,9 @@ class Player(_message.Message):
     address: _builtins.str
     """Another server that plays instead of this one, over its EngineService: `host:port`, without
     TLS. Only in simulations, and only addresses that this server's setting `remote_engines`
-    allows; empty means this server. Level and strength are passed on to it.
+    allows; empty means this server. Level and strength are passed on to it. It must answer
+    ChoosePlay, of whose answer `play.result` is read, and ChooseCubeAction; where beavers are
+    allowed also Evaluate, by which it is found whether it plays on, drops or raccoons.
     """
     def __init__(
         self,
