@@ -17,7 +17,6 @@ from bgserver.kernels import rollout as kernels
 from bgserver.kernels.evaluate import CLASS_BEAROFF, evaluate_board, judge_class
 from bgserver.kernels.rollout_dice import trial_roll
 from bgserver.kernels.scout import begin_scouting, choose_promising
-from bgserver.kernels.search import PROMISING, PROMISING_WINDOW
 from tests import naive
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Trials:
                     cube = replace(state.cube, value=value, owner=CubeOwner.OPPONENT)
                     state = replace(state, cube=cube)
             dice = trial_roll(options.seed, number, ply, first_rolls, np.zeros(36, dtype=np.int64))
-            reply = self.best(state, dice, PROMISING, PROMISING_WINDOW)
+            reply = self.best(state, dice, scouted=False)
             if options.reduce_variance:
                 self.add_luck(luck, state, dice, sign, no_doubles=options.opening and ply == 0)
             figures = self.figures(state, reply)
@@ -108,7 +107,7 @@ class Trials:
                 continue
             weight = 1 if high == low else 2
             ways += weight
-            reply = self.best(state, (high, low), kernels.LUCK_PROMISING, kernels.LUCK_WINDOW)
+            reply = self.best(state, (high, low), scouted=True)
             figures = self.figures(state, reply)
             total = [a + weight * b for a, b in zip(total, figures, strict=True)]
             if {high, low} == set(dice):
@@ -119,23 +118,23 @@ class Trials:
         for index in range(6):
             luck[index] += lucky[index]
 
-    def best(
-        self, state: GameState, dice: tuple[int, int], most: int, window: np.float32
-    ) -> naive.Board:
-        """The best static reply among the promising ones."""
-        boards = self.promising(state.position.points, dice, most, window)
+    def best(self, state: GameState, dice: tuple[int, int], *, scouted: bool) -> naive.Board:
+        """The best static reply of all, or among those that the scout lets through for luck."""
+        boards = self.replies(state.position.points, dice, scouted=scouted)
         return max(boards, key=lambda board: self.figures(state, board)[5])
 
-    def promising(
-        self, points: Sequence[int], dice: tuple[int, int], most: int, window: np.float32
+    def replies(
+        self, points: Sequence[int], dice: tuple[int, int], *, scouted: bool
     ) -> list[naive.Board]:
-        """The replies that the scout lets through; all of them in a bear-off."""
+        """The replies to a roll; scouts let all of them through in a bear-off."""
         game = self.variant.value
         first_turn = self.variant is Variant.LONG_NARDY and points[24] == 15
         results = sorted(naive.legal_results(points, dice, game, first_turn=first_turn))
         before = np.array(naive.turn(points, game), dtype=np.int8)
-        if judge_class(before, self.core.code, self.core.evaluator) == CLASS_BEAROFF:
+        judge = judge_class(before, self.core.code, self.core.evaluator)
+        if not scouted or judge == CLASS_BEAROFF:
             return results
+        most, window = kernels.LUCK_PROMISING, kernels.LUCK_WINDOW
         memory, scout = self.core.threads.memory, self.core.evaluator.networks.scout
         parent = np.array(points, dtype=np.int8)
         boards = np.array(results, dtype=np.int8)

@@ -44,11 +44,11 @@ ROLLOUT_LEVELS = (
     RolloutLevel(
         "rollout_fast",
         1,
-        first=Level.LOOKAHEAD_1,
-        window=0.08,
+        first=Level.LOOKAHEAD_2,
+        window=0.06,
         most=4,
-        options=RolloutOptions(truncate_plies=5),
-        rules=StopRules(trials=108, min_trials=36, joint_deviations=3.0),
+        options=RolloutOptions(truncate_plies=7),
+        rules=StopRules(trials=72, min_trials=36, joint_deviations=3.0),
     ),
     RolloutLevel(
         "rollout_medium",

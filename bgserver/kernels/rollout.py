@@ -3,10 +3,12 @@
 The dice depend on (seed, trial, ply) alone: every candidate of a rollout meets the same dice, and a
 trial is the same wherever it is played.
 
-Luck. Before each roll the best static reply to each of the 21 rolls is found; the luck of the roll
+Luck. Before each roll a good static reply to each of the 21 rolls is found; the luck of the roll
 is what its reply is worth more than the mean of them all. Its mean is zero whatever is then
 played, so taking it off leaves the mean of a trial as it is and takes off most of its variance.
-What is taken off: the five chances, and the utility with cube and score.
+For that the replies need not be the best: they are sought among the few that the scout finds
+promising. The play itself is sought among all. What is taken off: the five chances, and the
+utility with cube and score.
 """
 
 from __future__ import annotations
@@ -41,7 +43,6 @@ from bgserver.kernels.search import (
     LOW,
     N_ROLLS,
     PROMISING,
-    PROMISING_WINDOW,
     WAYS,
     SearchMemory,
     best_static,
@@ -62,8 +63,9 @@ LUCK_PROMISING = 4
 LUCK_WINDOW = np.float32(0.08)
 """Points that the scout's estimate of such a reply may be below its best one.
 
-The width of the play itself, 8 and 0.15, would give a standard deviation of 0.232 instead of 0.238
-from the start, but takes a third longer; a single reply gives 0.320."""
+With 8 replies and 0.15 the standard deviation from the start would be 0.232 instead of 0.238, but
+it takes a third longer; a single reply gives 0.320.
+"""
 
 
 class RolloutMemory(NamedTuple):
@@ -178,7 +180,6 @@ def _keep_reply(
 def _gather(
     trial: Trial,
     dice: tuple[int, int],
-    width: tuple[int, np.float32],
     at: int,
     rules: RolloutRules,
     evaluator: Evaluator,
@@ -186,12 +187,9 @@ def _gather(
 ) -> int:
     """Put the promising replies to a roll into `search.promising`; return how many.
 
-    The best estimates come first, so a narrower choice is the beginning of a wider one.
-
     Args:
         trial: The trial; `begin_scouting` has been called for its board.
         dice: The roll.
-        width: Replies at most, and most that an estimate may be below the best one.
         at: First row.
         rules: What the rollout is like.
         evaluator: `Evaluator`.
@@ -204,8 +202,8 @@ def _gather(
     chosen = choose_promising(
         boards,
         count,
-        width[0],
-        width[1],
+        LUCK_PROMISING,
+        LUCK_WINDOW,
         trial.board,
         variant,
         evaluator.networks.scout,
@@ -219,32 +217,24 @@ def _gather(
 
 
 @kernel
-def _weigh_bearoff(
+def _find_reply(
     trial: Trial,
-    rolled: int,
+    dice: tuple[int, int],
     rules: RolloutRules,
     state: CubeState,
     table: MatchTable,
     evaluator: Evaluator,
     search: SearchMemory,
     memory: RolloutMemory,
-) -> None:
-    """Weigh a roll where the tables judge: they are exact and cheap, so nothing is left out."""
+) -> int:
+    """The best of all plays of a roll, as a row of `search.plays.boards` and `search.values`."""
     variant = rules.variant
     first_turn = may_be_first_turn(trial.board, variant)
-    boards, values = search.plays.boards, search.values
-    for number in range(N_ROLLS):
-        if number != rolled and not rules.reduce_variance:
-            continue
-        row, count = best_static(
-            trial.board, HIGH[number], LOW[number], variant, first_turn, evaluator, search
-        )
-        if rules.cubeful:
-            _judge_rows(boards, values, count, state, table, evaluator, memory)
-            row = _best_row(values, 0, count, True, memory)
-        _note_reply(number, row, values, rules.cubeful, memory)
-        if number == rolled:
-            _keep_reply(boards, values, row, memory)
+    best, count = best_static(trial.board, dice[0], dice[1], variant, first_turn, evaluator, search)
+    if rules.cubeful:
+        _judge_rows(search.plays.boards, search.values, count, state, table, evaluator, memory)
+        best = _best_row(search.values, 0, count, True, memory)
+    return best
 
 
 @kernel
@@ -258,6 +248,9 @@ def weigh_roll(
     memory: RolloutMemory,
 ) -> tuple[int, int]:
     """Roll, add the luck of the roll to the trial's, and find the best static reply.
+
+    The reply is sought among all plays, as a static player does; luck is judged by the promising
+    ones, which is enough for it and leaves the mean as it is.
 
     Args:
         trial: A running trial; `luck` is written.
@@ -281,43 +274,35 @@ def weigh_roll(
     )
     rolled = roll_number(dice[0], dice[1])
     state = trial_state(trial, start)
+    row = _find_reply(trial, dice, rules, state, table, evaluator, search, memory)
+    _keep_reply(search.plays.boards, search.values, row, memory)
+    if not rules.reduce_variance:
+        return dice
     turn_board(trial.board, variant, memory.board)
     if judge_class(memory.board, variant, evaluator) == CLASS_BEAROFF:
-        _weigh_bearoff(trial, rolled, rules, state, table, evaluator, search, memory)
-        if rules.reduce_variance:
-            _add_luck(trial, rolled, rules, memory)
+        # The tables are exact and cheap, so nothing is left out.
+        for number in range(N_ROLLS):
+            roll_dice = (HIGH[number], LOW[number])
+            row = _find_reply(trial, roll_dice, rules, state, table, evaluator, search, memory)
+            _note_reply(number, row, search.values, rules.cubeful, memory)
+        _add_luck(trial, rolled, rules, memory)
         return dice
     begin_scouting(trial.board, variant, evaluator.networks.scout, search.scratch)
-    narrow = (LUCK_PROMISING, LUCK_WINDOW)
-    wide = (PROMISING, PROMISING_WINDOW)
-    luck_end = total = 0
+    total = 0
     for number in range(N_ROLLS):
         search.first[number] = total
-        if number != rolled:
-            if rules.reduce_variance:
-                roll_dice = (HIGH[number], LOW[number])
-                total += _gather(trial, roll_dice, narrow, total, rules, evaluator, search)
-            continue
-        # Luck must be judged alike for all rolls, the play is sought among more.
-        if rules.reduce_variance:
-            luck_end = total + _gather(trial, dice, narrow, total, rules, evaluator, search)
-        total += _gather(trial, dice, wide, total, rules, evaluator, search)
+        roll_dice = (HIGH[number], LOW[number])
+        total += _gather(trial, roll_dice, total, rules, evaluator, search)
     search.first[N_ROLLS] = total
     boards, values = search.promising, search.promising_values
     evaluate_children(boards, total, trial.board, variant, evaluator, search.scratch, values)
     if rules.cubeful:
         _judge_rows(boards, values, total, state, table, evaluator, memory)
-    begin, end = search.first[rolled], search.first[rolled + 1]
-    row = _best_row(values, begin, end, rules.cubeful, memory)
-    _keep_reply(boards, values, row, memory)
-    if rules.reduce_variance:
-        for number in range(N_ROLLS):
-            begin, end = search.first[number], search.first[number + 1]
-            if number == rolled:
-                end = luck_end
-            row = _best_row(values, begin, end, rules.cubeful, memory)
-            _note_reply(number, row, values, rules.cubeful, memory)
-        _add_luck(trial, rolled, rules, memory)
+    for number in range(N_ROLLS):
+        begin, end = search.first[number], search.first[number + 1]
+        row = _best_row(values, begin, end, rules.cubeful, memory)
+        _note_reply(number, row, values, rules.cubeful, memory)
+    _add_luck(trial, rolled, rules, memory)
     return dice
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault, InvalidInputError
@@ -100,6 +101,9 @@ def begin_rollout(
             raise AssertionError(message)
         plays = yield from _plays(request, engine, state, dice, cubeless=options.cubeful is False)
         spec = play_rollout(state, dice, plays, options, first_turn=request.first_turn)
+        if len(plays) == 1 and not request.plays:
+            # A roll that leaves no choice: nothing of what was asked for is wrong.
+            rules = replace(rules, joint_deviations=None)
     yield
     return spec, RolloutRun(engine, spec, rules, before)
 

@@ -80,6 +80,21 @@ async def test_plays(engine_stub: Stub) -> None:
     assert best.entries[0].play.notation == "8/5 6/5"
 
 
+async def test_a_forced_play_is_rolled_out_too(engine_stub: Stub) -> None:
+    closed = [0, 0, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    closed += [-2, -2, -2, -2, -2, -2, 1]
+    request = ask(
+        position=board(closed),
+        kind=_PLAYS,
+        dice=roll(6, 5),
+        trials=36,
+        truncate_plies=2,
+        joint_deviations=2.0,
+    )
+    last = (await answers(engine_stub, request))[-1]
+    assert [entry.play.notation for entry in last.entries] == ["cannot move"]
+
+
 async def test_cube_actions_in_a_match(engine_stub: Stub) -> None:
     source = xgid("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:2:3:0:7:10")
     request = ask(position=source, kind=_CUBE, trials=36, truncate_plies=3)
