@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 # The servers of tests keep their games to themselves, and not in the user's data folder.
 os.environ["BGSERVER_DATA"] = ":memory:"
 
+_MANY_TESTS = 200
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile everything before the first test of a larger run.
+
+    The first time that takes minutes, which no test's own time limit should have to allow for.
+    """
+    if len(session.items) >= _MANY_TESTS and not session.config.option.collectonly:
+        Engine.load().warm_up()
+
 
 @pytest.fixture(scope="session")
 def server_address() -> Iterator[str]:
