@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["LiveTable"]
 
 _T = TypeVar("_T")
-_TAIL = 64
+_TAIL = 24  # events of a game that watchers are served from memory
 _SNAPSHOT_EVERY = 64
 _RETRY_S = 5.0
 

@@ -142,12 +142,11 @@ async def test_old_games_go(start_server: Starter, tmp_path: Path) -> None:
     settings = {"data": str(tmp_path / "games.db"), "clock": clock, "keep_idle_days": 7}
     async with start_server(**settings) as server, AsyncClient(server.address) as client:
         old = await client.create_game("classic", second="open")
+        waiting = asyncio.create_task(anext(client.watch(old.game_id, old.spectator_token)))
+        await client.get_game(old.game_id, old.spectator_token)
         clock.advance(5 * 86_400)
         young = await client.create_game("classic", second="open")
         clock.advance(3 * 86_400)
-        watching = client.watch(old.game_id, old.spectator_token)
-        waiting = asyncio.create_task(anext(watching))
-        await client.get_game(old.game_id, old.spectator_token)
         await server.runtime.games.delete_old()
         with pytest.raises(NotFoundError):
             await waiting
