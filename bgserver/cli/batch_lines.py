@@ -15,8 +15,6 @@ from google.protobuf import json_format
 from bgserver.cli.inputs import parse_dice, parse_position
 from bgserver.cli.options import LevelName, level_value
 from bgserver.engine.errors import Fault, InvalidInputError
-from bgserver.server.analysis import answer_question, error_message, expected_s
-from bgserver.server.questions import RolloutLimits
 from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
 
 if TYPE_CHECKING:
@@ -133,6 +131,10 @@ class LinesChunk:
 
     def work(self, engine: Engine) -> Work[Written]:
         """The answers."""
+        from bgserver.server.analysis import answer_question  # noqa: PLC0415 -- loads Numba
+        from bgserver.server.questions import RolloutLimits  # noqa: PLC0415 -- the same
+
+        limits = RolloutLimits()
         lines, figures, defects = [], [], []
         for number, line in self.lines:
             try:
@@ -140,7 +142,7 @@ class LinesChunk:
             except UnreadableLineError as error:
                 response = refused(error)
             else:
-                response, defect = yield from answer_question(engine, request, _NO_LIMITS)
+                response, defect = yield from answer_question(engine, request, limits)
                 if defect is not None:
                     defects.append(f"line {number}: {defect}")
             text, figure = written(number, response)
@@ -428,6 +430,8 @@ def _has_roll(source: common_pb2.PositionSource | None) -> bool:
 
 def refused(error: UnreadableLineError) -> engine_pb2.AnalyzeBatchResponse:
     """The answer to a line that cannot be read."""
+    from bgserver.server.analysis import error_message  # noqa: PLC0415 -- loads Numba
+
     message = error_message(error)
     return engine_pb2.AnalyzeBatchResponse(id=error.identifier, error=message)
 
@@ -494,6 +498,8 @@ def _rolled_equity(rollout: dict[str, Any]) -> float:
 
 def line_seconds(line: bytes, settings: LineSettings) -> float:
     """About how long a line takes; of interest only for how many lines make a chunk."""
+    from bgserver.server.analysis import expected_s  # noqa: PLC0415 -- loads Numba
+
     if any(word in line for word in _TELLING):
         try:
             return expected_s(read_line(line, settings))
@@ -511,7 +517,6 @@ def line_seconds(line: bytes, settings: LineSettings) -> float:
 
 
 _TELLING = (b"evel", b"time_ms", b"illiseconds", b"rollout")
-_NO_LIMITS = RolloutLimits()
 _NOTHING = "expected a position, got null"
 _READING_S = 0.0005
 """What reading a line and writing its answer take."""

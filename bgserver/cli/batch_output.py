@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from bgserver.cli.batch_lines import figure_of
 from bgserver.cli.problems import input_error
 from bgserver.cli.progress import busy
-from bgserver.engine.paths import write_atomically
+from bgserver.engine.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,13 +7,13 @@ import secrets
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bgserver.cli import tables
 from bgserver.cli.inputs import parse_contestant
-from bgserver.cli.match_report import Course, draw, report_table, require_plots
+from bgserver.cli.match_report import draw, report_table, require_plots
 from bgserver.cli.match_state import MatchState
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
@@ -26,20 +26,9 @@ from bgserver.cli.options import (
     print_json,
 )
 from bgserver.cli.problems import INTERRUPTED
-from bgserver.cli.progress import counter
 from bgserver.cli.rule_inputs import SetOption, parse_rules
 from bgserver.cli.transport import ask, connect
-from bgserver.games.simulation import Seating
-from bgserver.games.statistics import Statistics
-from bgserver.server.convert_simulation import read_unit, statistics_message
 from bgserver.v1 import engine_pb2, simulation_pb2
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from google.protobuf.message import Message
-
-    from bgserver.games.simulation import UnitResult
 
 __all__ = ["register"]
 
@@ -138,6 +127,8 @@ def match(
     a single one at the value of the cube, and the match goes on. With --state a match that was
     stopped, by Ctrl-C or by force, goes on where it was.
     """
+    from bgserver.cli.match_played import Played  # noqa: PLC0415 -- loads Numba
+
     request = simulation_pb2.SimulateRequest(
         preset=preset,
         rules=parse_rules(changes),
@@ -162,7 +153,7 @@ def match(
             keeper = MatchState(state, request, info.digest)
         if not request.HasField("seed"):
             request.seed = secrets.randbits(32)
-        played = _Played(request, keeper, Seating[seating.name])
+        played = Played(request, keeper)
         start, before = time.monotonic(), played.statistics.games
         if played.done < count:
             if keeper is not None:
@@ -192,73 +183,3 @@ def _show(
     if statistics.matches:
         played = f"{statistics.matches:,} matches, {played}"
     tables.show(report_table(statistics, names), f"{played}, seed {statistics.seed}")
-
-
-class _Played:
-    """What has been played, before and now."""
-
-    def __init__(
-        self,
-        request: simulation_pb2.SimulateRequest,
-        keeper: MatchState | None,
-        seating: Seating,
-    ) -> None:
-        self.statistics = Statistics(seating)
-        self.course = Course(request.count)
-        self.done = 0
-        self._request = request
-        self._keeper = keeper
-        for unit in () if keeper is None else keeper.units[: request.count]:
-            self._count(unit)
-        if seating is Seating.DUPLICATE and self.done % 2 == 1 and self.done < request.count:
-            # The stream begins with whole pairs: the half that is there already comes again.
-            request.first_unit = self.done - 1
-        else:
-            request.first_unit = self.done
-
-    def _count(self, unit: UnitResult) -> None:
-        self.statistics.add(unit)
-        self.course.add(self.statistics)
-        self.done += 1
-
-    def message(self) -> simulation_pb2.SimulationStatistics:
-        """All figures."""
-        seed, final = self._request.seed, self.done >= self._request.count
-        answer = statistics_message(self.statistics, seed=seed, done=self.done, final=final)
-        return answer.statistics
-
-    def follow(self, events: Iterator[Message]) -> None:
-        """Count what is played, under a bar; Ctrl-C ends it."""
-        games: list[simulation_pb2.GameResult] = []
-        with counter("playing", self._request.count, done=self.done) as advance:
-            try:
-                for event in events:
-                    if not isinstance(event, simulation_pb2.SimulateResponse):
-                        message = f"expected SimulateResponse, got {type(event).__name__}"
-                        raise TypeError(message)
-                    if event.HasField("game"):
-                        games.append(event.game)
-                    if event.HasField("match"):
-                        self._end_unit(games, event.match, advance)
-                    elif event.HasField("game") and event.game.ends_session:
-                        self._end_unit(games, None, advance)
-            except KeyboardInterrupt:
-                pass  # what has been played is shown
-
-    def _end_unit(
-        self,
-        games: list[simulation_pb2.GameResult],
-        match: simulation_pb2.MatchResult | None,
-        advance: Callable[[int, str], None],
-    ) -> None:
-        for game in games:
-            game.ClearField("index")  # its number within this stream, of which there may be more
-        unit = read_unit(games, match)
-        if unit.index >= self.done:
-            if self._keeper is not None:
-                self._keeper.add(games, match)
-            self._count(unit)
-        games.clear()
-        score = self.statistics.points_per_game
-        remark = f"{score.mean:+.3f} ± {(score.high - score.low) / 2:.3f} points a game"
-        advance(self.done, remark)

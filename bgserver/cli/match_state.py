@@ -13,7 +13,6 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from google.protobuf import json_format
 
 from bgserver.cli.problems import input_error
-from bgserver.server.convert_simulation import read_unit
 from bgserver.v1 import simulation_pb2
 
 if TYPE_CHECKING:
@@ -86,6 +85,8 @@ class MatchState:
             raise input_error(message, field="--state", reason="ANOTHER_MATCH")
 
     def _read(self, line: bytes, number: int) -> UnitResult:
+        from bgserver.server.convert_simulation import read_unit  # noqa: PLC0415 -- loads Numba
+
         try:
             form: dict[str, Any] = json.loads(line)
             games = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bgserver.engine.errors import DataError
-from bgserver.engine.paths import write_atomically
+from bgserver.engine.files import write_atomically
 from bgserver.kernels.bearoff import ARRANGEMENTS, ENTRIES, HOME_POINTS, TWO_SIDED_SIZE
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bgserver.engine.errors import DataError
-from bgserver.engine.paths import write_atomically
+from bgserver.engine.files import write_atomically
 from bgserver.engine.plays import variant_code
 from bgserver.kernels.classes import N_CLASSES
 from bgserver.kernels.features import N_DENSE, UNIT_VALUES, UNITS_PER_POINT

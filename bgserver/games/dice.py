@@ -155,9 +155,10 @@ def verify(events: Iterable[Event]) -> list[str]:
             game, rolls = event.game, []
             if game not in promises:
                 faults.append(f"game {game}: no promise before the first roll")
-        elif isinstance(event, ev.OpeningRolled) or (
-            isinstance(event, ev.DiceRolled) and not event.opening
-        ):
+        elif isinstance(event, ev.DiceRolled) and event.opening:
+            if not rolls or sorted(rolls[-1]) != sorted((event.first, event.second)):
+                faults.append(f"game {game}: the starter did not get the dice of the opening roll")
+        elif isinstance(event, ev.OpeningRolled | ev.DiceRolled):
             rolls.append((event.first, event.second))
         elif isinstance(event, ev.DiceRevealed):
             faults += _seed_faults(event, promises.pop(event.game, ""), rolls)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bgserver.engine.errors import DataError
-from bgserver.engine.paths import write_atomically
+from bgserver.engine.files import write_atomically
 from bgserver.engine.plays import board_array
 from bgserver.engine.position import Position
 from bgserver.kernels._jit import kernel

@@ -13,7 +13,8 @@ import pytest
 
 from bgserver.engine import bearoff, bearoff_file
 from bgserver.engine.errors import DataError
-from bgserver.engine.paths import cache_dir, write_atomically
+from bgserver.engine.files import write_atomically
+from bgserver.engine.paths import cache_dir
 from bgserver.kernels.bearoff import no_bearoff_tables
 
 if TYPE_CHECKING:

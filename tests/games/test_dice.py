@@ -139,6 +139,19 @@ def test_a_promise_cannot_be_exchanged() -> None:
         assert "game 1: a promise at the wrong time" in verify(changed)
 
 
+def test_the_starter_must_get_the_dice_of_the_opening_roll() -> None:
+    log = _two_games(FairDice(_MASTER)).log
+    assert verify(log) == []
+    at = next(
+        at for at, event in enumerate(log) if isinstance(event, ev.DiceRolled) and event.opening
+    )
+    rolled = log[at]
+    assert isinstance(rolled, ev.DiceRolled)
+    other = replace(rolled, first=rolled.first % 6 + 1)
+    changed = [*log[:at], other, *log[at + 1 :]]
+    assert verify(changed) == ["game 1: the starter did not get the dice of the opening roll"]
+
+
 def test_a_short_secret_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 16"):
         FairDice(b"short")
