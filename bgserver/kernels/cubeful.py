@@ -38,10 +38,10 @@ from bgserver.kernels.cube_ladder import (
     with_cube,
     worth_of_turn,
 )
-from bgserver.kernels.evaluate import CLASS_BEAROFF, evaluate_board, evaluate_children, judge_class
+from bgserver.kernels.evaluate import evaluate_board, evaluate_children
 from bgserver.kernels.moves import BACKGAMMON, MAX_PLAYS, generate_plays, turn_board
 from bgserver.kernels.network import N_OUTPUTS, equity, flip, game_outcome, write_outcome
-from bgserver.kernels.search import HIGH, LOW, N_ROLLS, WAYS, find_promising
+from bgserver.kernels.search import HIGH, LOW, N_ROLLS, WAYS, considers_all, find_promising
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -363,8 +363,7 @@ def choose_replies(
         cube: `CubeMemory`; `replies`, `first`, `values` and `reply_values` are written.
     """
     turn_board(board, BACKGAMMON, memory.turned)
-    if judge_class(board, BACKGAMMON, evaluator) == CLASS_BEAROFF:
-        # The tables are exact and cheap: nothing is left to a guess.
+    if considers_all(board, BACKGAMMON, evaluator):
         plays = memory.plays
         for number in range(N_ROLLS):
             count = generate_plays(

@@ -81,12 +81,14 @@ def slow_equity(engine: Engine, after: Position) -> float:
     position = after.turned()
     is_nardy = position.variant is Variant.LONG_NARDY
     first_turn = is_nardy and position.points[naive.HEAD] == 15
-    by_tables = judge(engine, after) == evaluate.CLASS_BEAROFF
+    # The scout is not asked where tables judge, nor where the opponent may save a gammon.
+    all_count = judge(engine, after) == evaluate.CLASS_BEAROFF
+    all_count = all_count or (after.own_off > 0 and after.opponent_off == 0)
     total = 0.0
     for dice in naive.ALL_ROLLS:
         plays = legal_plays(position, Dice(*dice), first_turn=first_turn)
         results = [play.result for play in plays]
-        if not by_tables:
+        if not all_count:
             results = promising(engine, results)
         best = max(static_value(engine, result) @ EQUITY - 1 for result in results)
         total += (1 if dice[0] == dice[1] else 2) / 36 * best

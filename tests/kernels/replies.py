@@ -52,7 +52,9 @@ class Replies:
             self.boards, count, parent, core.code, core.evaluator, scratch, self.values
         )
         self.promising = list(range(count))
-        if judge_class(after, core.code, core.evaluator) != CLASS_BEAROFF:
+        judged = judge_class(after, core.code, core.evaluator) == CLASS_BEAROFF
+        a_gammon_is_at_stake = after[after > 0].sum() < 15 and after[after < 0].sum() == -15
+        if not judged and not a_gammon_is_at_stake:
             scout = core.evaluator.networks.scout
             scores = np.zeros(count, dtype=np.float32)
             chosen = np.zeros(search.PROMISING, dtype=np.int64)
