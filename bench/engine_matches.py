@@ -74,7 +74,8 @@ def main() -> None:
     same = _without_own_judgement(alone) == _without_own_judgement(apart)
     points = statistics.points_per_game
     print(f"points a game {points.mean:+.3f} ({points.low:+.3f} to {points.high:+.3f})")
-    print(f"p = {statistics.p_value:.2g}, {statistics.observations} pairs")
+    chance = f"{statistics.p_value:.2g}" if statistics.HasField("p_value") else "unknown"
+    print(f"p = {chance}, {statistics.observations} pairs")
     print("the same games" if same else "DIFFERENT GAMES")
     if not same:
         raise SystemExit(1)

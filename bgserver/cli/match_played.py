@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bgserver.cli.match_report import Course
+from bgserver.cli.match_report import Course, points_remark
 from bgserver.cli.progress import counter
 from bgserver.games.simulation import Seating
 from bgserver.games.statistics import Statistics
@@ -89,6 +89,4 @@ class Played:
                 self._keeper.add(games, match)
             self._count(unit)
         games.clear()
-        score = self.statistics.points_per_game
-        remark = f"{score.mean:+.3f} ± {(score.high - score.low) / 2:.3f} points a game"
-        advance(self.done, remark)
+        advance(self.done, points_remark(self.statistics.points_per_game))

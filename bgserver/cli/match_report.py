@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,26 @@ if TYPE_CHECKING:
     from bgserver.games.statistics import Statistics
     from bgserver.v1 import simulation_pb2
 
-__all__ = ["Course", "draw", "report_table", "require_plots"]
+__all__ = ["Course", "draw", "points_interval", "points_remark", "report_table", "require_plots"]
 
 _MOST_POINTS = 2000
+_TOO_FEW = "too few"
+
+
+def _has_interval(estimate: Estimate | simulation_pb2.Estimate) -> bool:
+    """Whether enough has been played for an interval."""
+    return math.isfinite(estimate.high - estimate.low)
+
+
+def points_interval(points: Estimate | simulation_pb2.Estimate) -> str:
+    """The interval of the points a game, as a table shows it."""
+    return f"{points.low:+.4f} to {points.high:+.4f}" if _has_interval(points) else _TOO_FEW
+
+
+def points_remark(points: Estimate | simulation_pb2.Estimate) -> str:
+    """The points a game, as a bar shows them."""
+    spread = f" ± {(points.high - points.low) / 2:.3f}" if _has_interval(points) else ""
+    return f"{points.mean:+.3f}{spread} points a game"
 
 
 def report_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, str]) -> Table:
@@ -32,7 +50,7 @@ def report_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[s
     points = statistics.points_per_game
     table.add_row(
         "Points a game", f"{points.mean:+.4f}", f"{-points.mean:+.4f}",
-        f"{points.low:+.4f} to {points.high:+.4f}",
+        points_interval(points),
     )  # fmt: skip
     if statistics.matches:
         table.add_row("Matches won %", *_shares(statistics.match_win_rate))
@@ -59,7 +77,8 @@ def report_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[s
     cubes = ", ".join(f"{one.value}: {one.games:,}" for one in statistics.cube_values)
     if len(statistics.cube_values) > 1:
         table.add_row("Final cube", f"{statistics.mean_cube:.2f}", cubes, "")
-    table.add_row("Chance between equals", f"{statistics.p_value:.2g}", "", "")
+    chance = f"{statistics.p_value:.2g}" if statistics.HasField("p_value") else _TOO_FEW
+    table.add_row("Chance between equals", chance, "", "")
     return table
 
 
@@ -119,6 +138,8 @@ class Course:
         self._units += 1
         if self._units % self._every == 0 and statistics.observations > 1:
             score = statistics.match_win_rate if statistics.matches else statistics.points_per_game
+            if not _has_interval(score):
+                return
             self.points.append(_Point(statistics.games, score))
 
 

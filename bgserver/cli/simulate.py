@@ -14,6 +14,7 @@ from rich.table import Table
 
 from bgserver.cli import tables
 from bgserver.cli.inputs import parse_player
+from bgserver.cli.match_report import points_interval, points_remark
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
     AddressOption,
@@ -232,17 +233,12 @@ def _follow(
                     raise TypeError(message)
                 if event.HasField("statistics"):
                     statistics = event.statistics
-                    advance(statistics.done, _remark(statistics))
+                    advance(statistics.done, points_remark(statistics.points_per_game))
                 elif file is not None:
                     file.write(f"{json_text(event)}\n")
         except KeyboardInterrupt:
             pass  # what has been played is shown
     return statistics
-
-
-def _remark(statistics: simulation_pb2.SimulationStatistics) -> str:
-    points = statistics.points_per_game
-    return f"{points.mean:+.3f} ± {(points.high - points.low) / 2:.3f} points a game"
 
 
 def _table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, str]) -> Table:
@@ -254,7 +250,7 @@ def _table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, st
     points = statistics.points_per_game
     table.add_row(
         "Points a game", f"{points.mean:+.4f}", f"{-points.mean:+.4f}",
-        f"{points.low:+.4f} to {points.high:+.4f}",
+        points_interval(points),
     )  # fmt: skip
     if statistics.matches:
         table.add_row("Matches won %", *_shares(statistics.match_win_rate))

@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Estimate", "RatioEstimate", "normal_p_value", "wilson_interval"]
+from bgserver.engine.distributions import student_p_value, student_quantile
+
+__all__ = ["Estimate", "RatioEstimate", "wilson_interval"]
 
 _Z = 1.959964  # two-sided 95 % quantile of the normal distribution
+_TELLING = 6  # fewer blocks cannot be significant, however clear: the sign test says 2 ** (1 - 5)
+_ROUNDING = 1e-13  # of sums of squares; one block in a billion that differs is still seen
+_SETTLED = 30  # so many equal blocks are believed to have no spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,7 @@ class Estimate:
     """Upper end."""
 
 
-def wilson_interval(successes: float, trials: int) -> Estimate:
+def wilson_interval(successes: float, trials: float) -> Estimate:
     """A share with its Wilson score interval (E. B. Wilson, 1927); 0..1 without trials."""
     if trials == 0:
         return Estimate(0.0, 0.0, 1.0)
@@ -36,18 +41,11 @@ def wilson_interval(successes: float, trials: int) -> Estimate:
     return Estimate(share, low, min(1.0, max(share, middle + half)))
 
 
-def normal_p_value(mean: float, error: float) -> float:
-    """Chance that a mean is at least so far from 0 by luck alone, with this standard error."""
-    if error <= 0.0:
-        return 1.0 if mean == 0.0 else 0.0
-    return math.erfc(abs(mean) / error / math.sqrt(2.0))
-
-
 class RatioEstimate:
     """The mean of many values that come in independent blocks of any size.
 
     A block is what does not depend on the other blocks: a game, or two matches with the same dice.
-    With blocks of one value this is the ordinary mean with its normal interval.
+    With blocks of one value this is the ordinary mean with Student's interval.
     """
 
     def __init__(self) -> None:
@@ -78,10 +76,55 @@ class RatioEstimate:
             return 0.0
         mean = self.mean
         residual = self._squares - 2.0 * mean * self._products + mean * mean * self._counts
-        variance = max(0.0, residual) / (self.blocks - 1)
+        if residual <= _ROUNDING * self._squares:  # no spread at all
+            return 0.0
+        variance = residual / (self.blocks - 1)
         return math.sqrt(variance * self.blocks) / self._count
 
     def interval(self) -> Estimate:
-        """The mean with its interval."""
-        mean, half = self.mean, _Z * self.error
+        """The mean with Student's interval over blocks.
+
+        Without end where nothing is known of the spread: with fewer than two blocks, or fewer
+        than 30 that all say the same.
+        """
+        mean, error = self.mean, self.error
+        if self.blocks < 2 or (error == 0.0 and self.blocks < _SETTLED):
+            return Estimate(mean, -math.inf, math.inf)
+        half = student_quantile(self.blocks - 1) * error
         return Estimate(mean, mean - half, mean + half)
+
+    def share_interval(self) -> Estimate:
+        """The mean of values in 0..1, with a Wilson interval; 0..1 without blocks.
+
+        The trials are so many as would spread the share as the blocks do. One block of ones and
+        one of zeros are counted besides to find that number, so that few blocks that all say the
+        same do not pass for certainty: blocks of nothing but ones count one trial each.
+        """
+        if self.blocks == 0:
+            return Estimate(0.0, 0.0, 1.0)
+        size = self._count / self.blocks
+        share = (self._sum + size) / (self._count + 2.0 * size)
+        residual = self._squares - 2.0 * share * self._products + share * share * self._counts
+        residual = max(0.0, residual) + size * size * (share * share + (1.0 - share) ** 2)
+        variance = residual / (self.blocks + 1) / (size * size)
+        trials = self.blocks * share * (1.0 - share) / variance
+        return wilson_interval(self.mean * trials, trials)
+
+    def p_value(self, null: float = 0.0) -> float | None:
+        """Chance of a mean at least so far from `null` by luck alone: Student's t over blocks.
+
+        Never less than the sign test of so many blocks could give, 2 ** (1 - blocks).
+
+        Returns:
+            The chance; None with fewer than two blocks, or fewer than six that all say the same.
+        """
+        error = self.error
+        if self.blocks < 2 or (error == 0.0 and self.blocks < _TELLING):
+            return None
+        off = self.mean - null
+        if off == 0.0:
+            return 1.0
+        least = math.ldexp(1.0, 1 - self.blocks)
+        if error == 0.0:
+            return least
+        return max(least, student_p_value(off / error, self.blocks - 1))

@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from bgserver.engine.distributions import even_binomial_p_value
 from bgserver.engine.position import Seat
-from bgserver.engine.statistics import Estimate, RatioEstimate, normal_p_value, wilson_interval
+from bgserver.engine.statistics import RatioEstimate, wilson_interval
 from bgserver.games.simulation import Misconduct, Seating, Tally
 
 if TYPE_CHECKING:
+    from bgserver.engine.statistics import Estimate
     from bgserver.games.simulation import GameRecord, UnitResult
 
 __all__ = ["PlayerStatistics", "Statistics", "mean_loss"]
@@ -170,12 +172,12 @@ class Statistics:
 
     @property
     def points_per_game(self) -> Estimate:
-        """Points per game that the first player won, losses negative (normal interval)."""
+        """Points per game that the first player won, losses negative (Student's interval)."""
         return self._points.interval()
 
     @property
     def game_win_rate(self) -> Estimate:
-        """Share of the games that the first player won (Wilson interval; of pairs a normal one)."""
+        """Share of the games that the first player won (Wilson interval, of pairs too)."""
         return self._share(self._game_wins)
 
     @property
@@ -184,21 +186,23 @@ class Statistics:
         return self._share(self._match_wins if self.matches else RatioEstimate())
 
     def _share(self, wins: RatioEstimate) -> Estimate:
-        if not self._pairs or wins.blocks == 0:
-            return wilson_interval(wins.mean * wins.blocks, wins.blocks)
-        found = wins.interval()
-        return Estimate(found.mean, max(0.0, found.low), min(1.0, found.high))
+        if self._pairs:
+            return wins.share_interval()
+        return wilson_interval(wins.mean * wins.blocks, wins.blocks)
 
     @property
-    def p_value(self) -> float:
-        """How likely so clear a result is between equals: of the matches, else of the points."""
+    def p_value(self) -> float | None:
+        """How likely so clear a result is between equals: of the matches, else of the points.
+
+        None where there are too few to say: see `RatioEstimate.p_value`.
+        """
         if not self.matches:
-            return normal_p_value(self._points.mean, self._points.error)
+            return self._points.p_value()
         wins = self._match_wins
-        if self._pairs:
-            return normal_p_value(wins.mean - 0.5, wins.error)
-        error = 0.5 / math.sqrt(wins.blocks) if wins.blocks else 0.0
-        return normal_p_value(wins.mean - 0.5, error)
+        found = wins.p_value(0.5)
+        if found is None or self._pairs:
+            return found
+        return even_binomial_p_value(wins.mean * wins.blocks, wins.blocks)
 
     @property
     def mean_turns(self) -> float:

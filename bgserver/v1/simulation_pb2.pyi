@@ -497,9 +497,9 @@ class Estimate(_message.Message):
     mean: _builtins.float
     """The mean."""
     low: _builtins.float
-    """Lower end."""
+    """Lower end; minus infinity (`"-Infinity"` in JSON) where too little is known for an interval."""
     high: _builtins.float
-    """Upper end."""
+    """Upper end; infinity (`"Infinity"` in JSON) where too little is known for an interval."""
     def __init__(
         self,
         *,
@@ -678,8 +678,11 @@ class SimulationStatistics(_message.Message):
     second_loss: _builtins.float
     """The same for the second player."""
     p_value: _builtins.float
-    """How likely a result at least so clear would be between equal players: of the matches won if
-    there are any, else of the points. 0..1.
+    """How likely a result at least so clear would be between equal players, on either side, 0..1: of
+    the matches won if there are any, else of the points. Student's t over the units: games or
+    matches, with SEATING_DUPLICATE pairs; without pairs the sign test of the matches. Of n units
+    it is at least 2^(1-n), the least that a sign test could give. Unset where that says nothing:
+    with fewer than 2 units, or fewer than 6 that are all equal.
     """
     observations: _builtins.int
     """What the intervals rest on: games, or pairs of games (sessions, matches) with the same dice.
@@ -695,12 +698,15 @@ class SimulationStatistics(_message.Message):
     """Standard deviation of the turns of a game."""
     @_builtins.property
     def points_per_game(self) -> Global___Estimate:
-        """Points per game of the first player, win minus loss."""
+        """Points per game of the first player, win minus loss, with Student's interval over
+        `observations`. Without end with fewer than 2 of them, or fewer than 30 that are all equal.
+        """
 
     @_builtins.property
     def game_win_rate(self) -> Global___Estimate:
-        """Share of games that the first player won (Wilson interval; with SEATING_DUPLICATE a normal one
-        over pairs). A draw is half a win.
+        """Share of games that the first player won, 0..1, with its Wilson interval. With
+        SEATING_DUPLICATE its trials are the effective number: so many as would spread the share as
+        the pairs do, one more pair won and one lost being counted to find it. A draw is half a win.
         """
 
     @_builtins.property
@@ -747,7 +753,7 @@ class SimulationStatistics(_message.Message):
         second_loss: _builtins.float | None = ...,
         first: Global___PlayerStatistics | None = ...,
         second: Global___PlayerStatistics | None = ...,
-        p_value: _builtins.float = ...,
+        p_value: _builtins.float | None = ...,
         observations: _builtins.int = ...,
         draws: _builtins.int = ...,
         shortest: _builtins.int = ...,
@@ -755,16 +761,20 @@ class SimulationStatistics(_message.Message):
         turns_deviation: _builtins.float = ...,
         cube_values: _abc.Iterable[Global___CubeCount] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "first", b"first", "first_loss", b"first_loss", "game_win_rate", b"game_win_rate", "match_win_rate", b"match_win_rate", "points_per_game", b"points_per_game", "second", b"second", "second_loss", b"second_loss"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_p_value", b"_p_value", "_second_loss", b"_second_loss", "first", b"first", "first_loss", b"first_loss", "game_win_rate", b"game_win_rate", "match_win_rate", b"match_win_rate", "p_value", b"p_value", "points_per_game", b"points_per_game", "second", b"second", "second_loss", b"second_loss"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_second_loss", b"_second_loss", "cube_values", b"cube_values", "done", b"done", "draws", b"draws", "dropped", b"dropped", "final", b"final", "first", b"first", "first_loss", b"first_loss", "first_wins", b"first_wins", "game_win_rate", b"game_win_rate", "games", b"games", "longest", b"longest", "match_win_rate", b"match_win_rate", "matches", b"matches", "mean_cube", b"mean_cube", "mean_turns", b"mean_turns", "observations", b"observations", "p_value", b"p_value", "points_per_game", b"points_per_game", "second", b"second", "second_loss", b"second_loss", "second_wins", b"second_wins", "seed", b"seed", "shortest", b"shortest", "turns_deviation", b"turns_deviation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss", "_p_value", b"_p_value", "_second_loss", b"_second_loss", "cube_values", b"cube_values", "done", b"done", "draws", b"draws", "dropped", b"dropped", "final", b"final", "first", b"first", "first_loss", b"first_loss", "first_wins", b"first_wins", "game_win_rate", b"game_win_rate", "games", b"games", "longest", b"longest", "match_win_rate", b"match_win_rate", "matches", b"matches", "mean_cube", b"mean_cube", "mean_turns", b"mean_turns", "observations", b"observations", "p_value", b"p_value", "points_per_game", b"points_per_game", "second", b"second", "second_loss", b"second_loss", "second_wins", b"second_wins", "seed", b"seed", "shortest", b"shortest", "turns_deviation", b"turns_deviation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__first_loss: _TypeAlias = _typing.Literal["first_loss"]  # noqa: Y015
     _WhichOneofArgType__first_loss: _TypeAlias = _typing.Literal["_first_loss", b"_first_loss"]  # noqa: Y015
+    _WhichOneofReturnType__p_value: _TypeAlias = _typing.Literal["p_value"]  # noqa: Y015
+    _WhichOneofArgType__p_value: _TypeAlias = _typing.Literal["_p_value", b"_p_value"]  # noqa: Y015
     _WhichOneofReturnType__second_loss: _TypeAlias = _typing.Literal["second_loss"]  # noqa: Y015
     _WhichOneofArgType__second_loss: _TypeAlias = _typing.Literal["_second_loss", b"_second_loss"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__first_loss) -> _WhichOneofReturnType__first_loss | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__p_value) -> _WhichOneofReturnType__p_value | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__second_loss) -> _WhichOneofReturnType__second_loss | None: ...
 

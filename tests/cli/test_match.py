@@ -48,6 +48,15 @@ def test_a_match_is_a_simulation_with_the_same_dice_for_both(remote: CommandLine
     assert found.p_value < 1
 
 
+def test_two_games_are_too_few_to_tell(remote: CommandLine) -> None:
+    answer = remote(*_MATCH, "-n", "2").out
+    assert answer.count("too few") == 2
+    found = statistics_of(remote(*_MATCH, "-n", "2", "--json").out)
+    assert not found.HasField("p_value")
+    assert found.points_per_game.high == float("inf")
+    assert found.game_win_rate.low < found.game_win_rate.high
+
+
 def test_matches_under_changed_rules(remote: CommandLine) -> None:
     arguments = ("-n", "4", "--preset", "tournament", "--set", "holland=on", "--match-length", "5")
     found = statistics_of(remote(*_MATCH, *arguments, "--json").out)

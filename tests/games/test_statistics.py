@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bgserver.engine.distributions import student_p_value, student_quantile
 from bgserver.engine.position import Seat
 from bgserver.engine.statistics import wilson_interval
 from bgserver.games.simulation import (
@@ -46,7 +47,8 @@ def test_nothing_counted_yet() -> None:
     for rate in (statistics.game_win_rate, statistics.match_win_rate):
         assert (rate.mean, rate.low, rate.high) == (0, 0, 1)
     points = statistics.points_per_game
-    assert (points.mean, points.low, points.high) == (0, 0, 0)
+    assert (points.mean, points.low, points.high) == (0, -math.inf, math.inf)
+    assert statistics.p_value is None
     assert statistics.mean_turns == statistics.mean_cube == 0
 
 
@@ -54,7 +56,8 @@ def test_one_game_has_no_spread() -> None:
     statistics = Statistics()
     statistics.add(unit(0, GameRecord(Seat.SECOND, 4, 2, 2, GameEnd.BORNE_OFF, 51)))
     points = statistics.points_per_game
-    assert (points.mean, points.low, points.high) == (-4, -4, -4)
+    assert (points.mean, points.low, points.high) == (-4, -math.inf, math.inf)
+    assert statistics.p_value is None
     assert [player.wins for player in statistics.players] == [[0, 0, 0], [0, 1, 0]]
 
 
@@ -80,9 +83,14 @@ def test_means_and_intervals_are_those_of_numpy(count: int) -> None:
     points = np.array(
         [game.points if game.winner is Seat.FIRST else -game.points for game in games]
     )
-    half = Z * points.std(ddof=1) / np.sqrt(count)
+    error = points.std(ddof=1) / np.sqrt(count)
     found = statistics.points_per_game
     assert found.mean == pytest.approx(points.mean(), abs=1e-12)
+    half = student_quantile(count - 1) * error
+    least = 2.0 ** (1 - count)
+    assert statistics.p_value == pytest.approx(
+        max(least, student_p_value(points.mean() / error, count - 1))
+    )
     assert found.low == pytest.approx(points.mean() - half, abs=1e-9)
     assert found.high == pytest.approx(points.mean() + half, abs=1e-9)
     assert statistics.games == count
@@ -110,6 +118,10 @@ def test_matches_are_counted_beside_their_games() -> None:
     assert statistics.matches == 40
     assert statistics.games == sum(len(match.games) for match in matches)
     assert statistics.match_win_rate == wilson_interval(won, 40)
+    most = max(won, 40 - won)
+    assert statistics.p_value == pytest.approx(
+        min(1, 2 * sum(math.comb(40, wins) for wins in range(most, 41)) / 2**40)
+    )
 
 
 def test_the_order_of_units_does_not_matter() -> None:
@@ -174,12 +186,112 @@ def test_the_interval_of_pairs_is_that_of_their_sums(is_match: bool) -> None:
         won = result.winner is seat
         sums.append(float(won) if is_match else result.points[seat] - result.points[seat.other])
     pairs = np.array(sums).reshape(100, 2).mean(axis=1)
-    found = statistics.match_win_rate if is_match else statistics.points_per_game
     error = pairs.std(ddof=1) / 10
+    t = (pairs.mean() - (0.5 if is_match else 0)) / error
+    assert statistics.p_value == pytest.approx(student_p_value(t, 99))
+    if is_match:
+        more = np.append(pairs, [0, 1])
+        trials = 100 * more.mean() * (1 - more.mean()) / (more.var() * 102 / 101)
+        wanted = wilson_interval(pairs.mean() * trials, trials)
+        found = statistics.match_win_rate
+        assert found.low == pytest.approx(wanted.low)
+    else:
+        found = statistics.points_per_game
+        assert found.high - found.mean == pytest.approx(student_quantile(99) * error)
     assert found.mean == pytest.approx(pairs.mean())
-    assert found.high - found.mean == pytest.approx(Z * error)
-    z = (pairs.mean() - (0.5 if is_match else 0)) / error
-    assert statistics.p_value == pytest.approx(math.erfc(abs(z) / math.sqrt(2)))
+
+
+def played_pairs(*results: tuple[int, int], is_match: bool = False) -> Statistics:
+    """Pairs of units with these points of the first player."""
+    statistics = Statistics(Seating.DUPLICATE)
+    for number, pair in enumerate(results):
+        for half, points in enumerate(pair):
+            winner = Seat((points < 0) ^ half)
+            game = GameRecord(winner, abs(points), abs(points), 1, GameEnd.BORNE_OFF, 50)
+            index = 2 * number + half
+            statistics.add(replace(unit(index, game, is_match=is_match), swapped=half == 1))
+    return statistics
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 5])
+@pytest.mark.parametrize("is_match", [False, True])
+def test_few_pairs_that_all_say_the_same_prove_nothing(pairs: int, is_match: bool) -> None:
+    statistics = played_pairs(*[(1, 3)] * pairs, is_match=is_match)
+    points = statistics.points_per_game
+    assert (points.mean, points.low, points.high) == (2, -math.inf, math.inf)
+    assert statistics.p_value is None
+    rates = [statistics.game_win_rate]
+    if is_match:
+        rates.append(statistics.match_win_rate)
+    for rate in rates:
+        assert rate.mean == rate.high == 1
+        assert rate.low < 0.6
+
+
+@pytest.mark.parametrize("games", [1, 3, 5, 7, 11])
+@pytest.mark.parametrize("points", [1, 2, 5])
+def test_rounding_is_no_spread(games: int, points: int) -> None:
+    """A mean such as 1/3 cannot be written down; equal sessions are equal all the same."""
+    statistics = Statistics(Seating.DUPLICATE)
+    won = GameRecord(Seat.FIRST, points, 1, points, GameEnd.BORNE_OFF, 50)
+    drawn = replace(won, winner=None, points=0, result=0, end=GameEnd.DRAWN)
+    for index in range(8):
+        game = won if index % 2 == 0 else swapped(won)
+        session = unit(index, *[drawn] * (games - 1), game)
+        statistics.add(replace(session, swapped=index % 2 == 1))
+    assert statistics.points_per_game.mean == pytest.approx(points / games)
+    assert statistics.points_per_game.high == math.inf
+    assert statistics.p_value is None
+
+
+@pytest.mark.parametrize("pairs", [6, 20, 30, 2000])
+def test_many_pairs_that_all_say_the_same_prove_what_a_sign_test_would(pairs: int) -> None:
+    statistics = played_pairs(*[(1, 1)] * pairs)
+    assert statistics.p_value == 2.0 ** (1 - pairs)
+    assert (statistics.points_per_game.high == 1) == (pairs >= 30)
+    even = played_pairs(*[(1, -1)] * pairs)
+    assert even.p_value == 1
+    rate = even.game_win_rate
+    assert 0 < rate.low < 0.5 < rate.high < 1
+    assert rate.high - rate.low < 2 / pairs**0.5
+
+
+def test_no_few_pairs_are_more_telling_than_their_number() -> None:
+    """Whatever the spread: two pairs of nearly the same points are still only two."""
+    for pairs in range(2, 8):
+        statistics = played_pairs((2, 3), *[(3, 3)] * (pairs - 1))
+        assert statistics.p_value is not None
+        assert statistics.p_value >= 2.0 ** (1 - pairs)
+        points = statistics.points_per_game
+        assert math.isfinite(points.high)
+        assert points.low < points.mean < points.high
+
+
+@pytest.mark.parametrize("pairs", [2, 4, 12])
+@pytest.mark.parametrize("chances", [(1, 2, 1), (1, 18, 1), (12, 4, 1), (9, 1, 0), (1, 0, 1)])
+def test_intervals_of_few_pairs_hold_the_truth(pairs: int, chances: tuple[int, int, int]) -> None:
+    rng = random.Random(pairs)
+    rounds = 400
+    truth = (chances[0] + chances[1] / 2) / sum(chances)
+    held = 0
+    for _ in range(rounds):
+        drawn = rng.choices([(1, 1), (1, -1), (-1, -1)], chances, k=pairs)
+        rate = played_pairs(*drawn, is_match=True).match_win_rate
+        assert rate.low < rate.high
+        held += rate.low <= truth <= rate.high
+    assert held / rounds > 0.92
+
+
+@pytest.mark.parametrize("pairs", [2, 4, 12])
+def test_equals_are_seldom_told_apart(pairs: int) -> None:
+    rng = random.Random(pairs)
+    rounds = 600
+    found = 0
+    for _ in range(rounds):
+        drawn = [(rng.choice([-2, -1, 1, 2]), rng.choice([-2, -1, 1, 2])) for _ in range(pairs)]
+        p_value = played_pairs(*drawn).p_value
+        found += p_value is not None and p_value < 0.05
+    assert found / rounds < 0.08
 
 
 def test_half_a_pair_waits_for_its_twin() -> None:
