@@ -26,9 +26,10 @@ from bgserver.cli.options import (
     TokenOption,
     limit_message,
 )
+from bgserver.cli.plots import require_plot
 from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
 from bgserver.cli.progress import counter, rate_text
-from bgserver.engine.errors import ClusterError
+from bgserver.engine.errors import ClusterError, Fault, InvalidInputError
 from bgserver.server.errors import StatusError
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ __all__ = ["register"]
 
 _MOST = (1 << 32) - 1
 _ROLLOUTS = "Rollouts"
-_NEEDS_MATPLOTLIB = "a picture needs matplotlib: pip install 'bgserver[plot]'"
 
 
 class Kind(enum.Enum):
@@ -119,7 +119,10 @@ def batch(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="PNG", help="Draw the equities, and how rollouts converged."),
+        typer.Option(
+            metavar="FILE",
+            help="Draw the equities, and how rollouts converged, as .png, .svg or .pdf.",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     threads: Annotated[
@@ -154,14 +157,12 @@ def batch(
     if rollout and time_ms is not None:
         message = "expected a time or rollouts, got both"
         raise input_error(message, field="limit", reason="LIMIT_AMBIGUOUS")
-    if standard_error is not None and trials is None:
-        message = "expected --trials, after which a rollout ends in any case"
-        raise input_error(message, field="trials", reason="TRIALS_REQUIRED")
+    _require_rollout(rollout=rollout, trials=trials, se=standard_error, truncate=truncate)
     if cluster is not None and address is not None:
         message = "expected a server or a cluster, got both"
         raise input_error(message, field="cluster", reason="WORKERS_AMBIGUOUS")
     if plot is not None:
-        _require_plot(plot)
+        require_plot(plot)
     settings = LineSettings(
         kind=kind.value,
         level=None if level is None else level.value,
@@ -174,8 +175,8 @@ def batch(
         truncate=truncate,
         seed=seed,
     )
-    questions = look_at_input(source)
     require_place(output, source)
+    questions = look_at_input(source)
     summary = Summary()
     started = time.monotonic()
     workers: AbstractContextManager[Workers]
@@ -207,15 +208,23 @@ def batch(
         raise typer.Exit(FAILED)
 
 
-def _require_plot(path: Path) -> None:
-    """See that a picture can be drawn, before the work and not after it."""
-    if not path.parent.is_dir():
-        message = f"there is no folder {path.parent}"
-        raise input_error(message, field="--plot", reason="FOLDER_MISSING")
-    try:
-        import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
-    except ImportError:
-        raise input_error(_NEEDS_MATPLOTLIB, field="--plot", reason="EXTRA_MISSING") from None
+def _require_rollout(
+    *, rollout: bool, trials: int | None, se: float | None, truncate: int | None
+) -> None:
+    """See that the settings of rollouts are complete, and there only with rollouts."""
+    faults = []
+    if not rollout:
+        message = "only with --rollout; a line may say it in its own rollout"
+        faults = [
+            Fault(f"--{name}", "ONLY_WITH_ROLLOUT", message)
+            for name, value in (("trials", trials), ("se", se), ("truncate", truncate))
+            if value is not None
+        ]
+    elif se is not None and trials is None:
+        message = "expected --trials, after which a rollout ends in any case"
+        faults = [Fault("trials", "TRIALS_REQUIRED", message)]
+    if faults:
+        raise InvalidInputError(faults)
 
 
 def _tell_stop(summary: Summary, questions: Input) -> None:

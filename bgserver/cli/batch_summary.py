@@ -121,23 +121,21 @@ def draw(summary: Summary, path: Path) -> None:
 
     Args:
         summary: What came out.
-        path: The picture, a PNG file.
+        path: The picture; its ending says which form, `.png` for example.
 
     Raises:
         ImportError: matplotlib is not installed.
         OSError: The file cannot be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 -- an extra
     from matplotlib.figure import Figure as Picture  # noqa: PLC0415 -- an extra
 
     panels = 2 if summary.errors_after else 1
     picture = Picture(figsize=(8 * panels, 5), layout="constrained")
-    FigureCanvasAgg(picture)
     axes = picture.subplots(1, panels, squeeze=False)[0]
     _draw_equities(summary, axes[0])
     if summary.errors_after:
         _draw_convergence(summary, axes[1])
-    picture.savefig(path, format="png", dpi=120)
+    picture.savefig(path, dpi=120)
 
 
 def _draw_equities(summary: Summary, axes: Axes) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from bgserver.cli import tables
 from bgserver.cli.inputs import parse_contestant
-from bgserver.cli.match_report import draw, report_table, require_plots
+from bgserver.cli.match_report import draw, report_table
 from bgserver.cli.match_state import MatchState
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
@@ -25,6 +25,7 @@ from bgserver.cli.options import (
     level_value,
     print_json,
 )
+from bgserver.cli.plots import require_plot
 from bgserver.cli.problems import INTERRUPTED
 from bgserver.cli.rule_inputs import SetOption, parse_rules
 from bgserver.cli.transport import ask, connect
@@ -82,7 +83,8 @@ def match(
     plot: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Draw the score with its interval (extra `plot`), as .png or .svg."
+            metavar="FILE",
+            help="Draw the score with its interval (extra `plot`), as .png, .svg or .pdf.",
         ),
     ] = None,
     decision_ms: Annotated[
@@ -143,7 +145,7 @@ def match(
     if judge is not None:
         request.judge = level_value(judge)
     if plot is not None:
-        require_plots()
+        require_plot(plot)
     names = (f"{first} (1)", f"{second} (2)") if first == second else (first, second)
     with ExitStack() as stack:
         transport = stack.enter_context(connect(address, token, timeout, remote_engines=("*",)))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
-
-from bgserver.cli.problems import input_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
     from bgserver.games.statistics import Statistics
     from bgserver.v1 import simulation_pb2
 
-__all__ = ["Course", "draw", "points_interval", "points_remark", "report_table", "require_plots"]
+__all__ = ["Course", "draw", "points_interval", "points_remark", "report_table"]
 
 _MOST_POINTS = 2000
 _TOO_FEW = "too few"
@@ -141,13 +138,6 @@ class Course:
             if not _has_interval(score):
                 return
             self.points.append(_Point(statistics.games, score))
-
-
-def require_plots() -> None:
-    """Raise `InvalidInputError` unless plots can be drawn."""
-    if importlib.util.find_spec("matplotlib") is None:
-        message = "plots need matplotlib: pip install 'bgserver[plot]'"
-        raise input_error(message, field="--plot", reason="NO_MATPLOTLIB")
 
 
 def draw(course: Course, path: Path, names: tuple[str, str], *, matches: bool) -> None:

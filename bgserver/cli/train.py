@@ -15,13 +15,14 @@ from typing import Annotated
 
 import typer
 
+from bgserver.cli.plots import require_plot
 from bgserver.engine.position import Variant  # noqa: TC001 -- the same
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Make weights from zero.")
 
-_NEEDS_EXTRA = "this needs PyTorch and matplotlib: pip install 'bgserver[train]'"
+_NEEDS_EXTRA = "this needs PyTorch: pip install 'bgserver[train]'"
 
 
 @app.command("self-play")
@@ -117,11 +118,10 @@ def fit(
 @app.command()
 def curves(
     logs: Annotated[list[Path], typer.Argument(help="Logs (.jsonl) of fits, in order.")],
-    out: Annotated[Path, typer.Option(help="PNG file to write.")],
+    out: Annotated[Path, typer.Option(help="File to write, .png, .svg or .pdf.")],
 ) -> None:
     """Draw the learning curves of fits: errors on held-out labels by epoch."""
-    try:
-        from bgserver.training.curves import draw_curves
-    except ImportError as error:
-        raise typer.BadParameter(_NEEDS_EXTRA) from error
+    require_plot(out, "--out")
+    from bgserver.training.curves import draw_curves
+
     draw_curves(logs, out)

@@ -21,7 +21,7 @@ def draw_curves(logs: Sequence[Path], out: Path) -> None:
 
     Args:
         logs: Logs that `bgserver train fit` wrote, one JSON object for each epoch.
-        out: The PNG file to write.
+        out: The file to write; its ending says which form, `.png` for example.
     """
     mpl.use("agg")  # no screen is needed
     figure = Figure(figsize=(8, 4.5), layout="constrained")

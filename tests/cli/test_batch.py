@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +20,6 @@ from tests.serving import BGSERVER, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _PATIENCE_S = 120
 _BAD = "no position at all"
@@ -147,19 +147,34 @@ def test_what_cannot_be_done_is_refused_before_any_work(
         ((str(tmp_path / "none.jsonl"), str(output)), "none.jsonl"),
         ((str(source), str(source)), "another file"),
         ((str(source), str(output), "--level", "static", "--time-ms", "5"), "level or a time"),
+        ((str(source), str(output), "--level", "random"), "lookahead_3"),
+        ((str(source), "/dev/null"), "OUT must be a regular file"),
+        ((str(source), "/dev/full"), "OUT must be a regular file"),
+        ((str(source), str(tmp_path)), "OUT must be a regular file"),
+        ((str(tmp_path / "none.jsonl"), str(tmp_path)), "OUT must be a regular file"),
+        ((str(tmp_path), str(output)), "IN must be a regular file"),
+        ((str(source), str(output), "--rollout", "--se", "0.1"), "expected --trials"),
+        ((str(source), str(output), "--trials", "5"), "--trials: only with --rollout"),
+        (
+            (str(source), str(output), "--se", "0.1", "--truncate", "5"),
+            "--se: only with --rollout; a line may say it in its own rollout\nerror: --truncate: ",
+        ),
         (
             (str(source), str(output), "--plot", str(tmp_path / "no" / "a.png")),
             "there is no folder",
         ),
+        ((str(source), str(output), "--plot", str(tmp_path / "a.txt")), "error: --plot: expected"),
     ):
         outcome = bgserver("batch", *arguments)
         assert outcome.code in {1, 2}
         assert text in outcome.err
         assert not output.exists()
+        assert not list(tmp_path.parent.glob("*.settings.json"))
+    assert not Path("/dev/null.settings.json").exists()
     assert bgserver("batch", str(source), str(output)).code == 0
     outcome = bgserver("batch", str(source), str(output), *_LEVEL)
     assert outcome.code == 2
-    assert "level was None and is 'lookahead_1'" in outcome.err
+    assert "level was not given and is 'lookahead_1'" in outcome.err
     assert bgserver("batch", str(source), str(output), *_LEVEL, "--overwrite").code == 0
 
 

@@ -139,13 +139,35 @@ def test_state_lines_are_plain_json(remote: CommandLine, tmp_path: Path) -> None
     assert [unit["games"][0].get("unit", 0) for unit in units] == [0, 1]
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_plots(remote: CommandLine, tmp_path: Path, kind: str) -> None:
     pytest.importorskip("matplotlib")
     file = tmp_path / f"score.{kind}"
     assert remote(*_MATCH, "-n", "12", "--plot", str(file)).code == 0
     start = file.read_bytes()[:100]
-    assert start.startswith(b"\x89PNG") if kind == "png" else b"<?xml" in start
+    assert start.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
+
+
+def test_plots_that_cannot_be_drawn_are_refused_before_the_match(
+    remote: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "folder.png").mkdir()
+    state = tmp_path / "state"
+    for name, words in (
+        ("x.txt", [".png, .svg, .pdf", "x.txt"]),
+        ("score", [".png, .svg, .pdf"]),
+        ("none/score.png", ["there is no folder"]),
+        ("none/score.txt", [".png, .svg, .pdf", "there is no folder"]),
+        ("folder.png", ["is a folder"]),
+    ):
+        answer = remote(
+            *_MATCH, "-n", "1000000", "--state", str(state), "--plot", str(tmp_path / name)
+        )
+        assert answer.code == 2
+        assert all(line.startswith("error: --plot: ") for line in answer.err.splitlines())
+        for word in words:
+            assert word in answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.png"]
 
 
 def test_an_engine_elsewhere(remote: CommandLine, server_address: str) -> None:

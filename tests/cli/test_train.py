@@ -59,3 +59,9 @@ def test_a_number_of_rolls_that_do_not_exist_is_refused(train: CommandLine, tmp_
     code, message = label(train, tmp_path / "labels", str(PACKAGED), "--second-rolls", "22")
     assert code == 2
     assert "--second-rolls" in message
+
+
+def test_curves_in_no_known_form_are_refused(train: CommandLine, tmp_path: Path) -> None:
+    answer = train("train", "curves", str(tmp_path / "fit.jsonl"), "--out", str(tmp_path / "x.txt"))
+    assert answer.code == 2
+    assert "--out: expected a file ending with one of .png" in answer.err
