@@ -45,10 +45,10 @@ class VersionMismatchError(EngineError):
 
 
 class RequestReusedError(EngineError):
-    """The id of an earlier request came with another content."""
+    """The id of an earlier request, or of an action, came with another content."""
 
-    def __init__(self) -> None:
-        super().__init__("this request_id belongs to an earlier request with other content")
+    def __init__(self, field: str = "request_id") -> None:
+        super().__init__(f"this {field} belongs to an earlier request with other content")
 
 
 class StorageError(EngineError):

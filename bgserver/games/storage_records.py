@@ -134,7 +134,7 @@ class EventRow:
     note: str | None = None
     """The notation of a play that was confirmed."""
     request: str | None = None
-    """Seat and action id of the caller, on the first event of an action."""
+    """Seat, id and digest of the action that the caller sent, on the first of its events."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bgserver.engine.errors import OverloadedError
+from bgserver.engine.errors import OverloadedError, WrongMomentError
 from bgserver.engine.position import Seat
 from bgserver.games.errors import (
     NotASeatError,
@@ -26,7 +26,7 @@ from bgserver.games.errors import (
     UnknownInvitationError,
 )
 from bgserver.games.storage_records import Code, GameRow, Occupant, OccupantKind, Status
-from bgserver.server.game_moves import append_of, begin, brief_of, restored
+from bgserver.server.game_moves import append_of, begin, brief_of, is_engine_game, restored
 from bgserver.server.game_table import LiveTable
 from bgserver.server.pool import Priority, one_chunk
 
@@ -376,6 +376,7 @@ class GameHost:
         Raises:
             UnknownInvitationError: The invitation leads to no open seat.
             UnknownGameError: There is no such listed game.
+            WrongMomentError: `NO_OPEN_SEAT`: the listed game is full.
             RequestReusedError: The id belongs to another request.
             StorageError: It could not be stored.
         """
@@ -384,7 +385,7 @@ class GameHost:
             return before
         try:
             return await self._join(invitation, game_id, name, request_id, digest)
-        except UnknownInvitationError:
+        except (UnknownInvitationError, WrongMomentError):
             # The same request may have been faster.
             before = await self._joined_before(request_id, digest)
             if before is None:
@@ -394,17 +395,16 @@ class GameHost:
     async def _join(
         self, invitation: str, game_id: str, name: str, request_id: str, digest: bytes
     ) -> Joined:
+        invited: Seat | None = None
         if invitation:
-            table, seat = await self._invited(invitation)
+            table, invited = await self._invited(invitation)
         else:
             table = await self.table(game_id)
             if not table.row.listed:
                 raise UnknownGameError
-            seat = _open_seat(table.detail)
 
-        async def change() -> str:
-            if table.detail.occupants[seat].kind is not OccupantKind.OPEN:
-                raise UnknownInvitationError
+        async def change() -> Joined:
+            seat = _open_seat(table.detail, invited)
             occupants = list(table.detail.occupants)
             occupants[seat] = Occupant(OccupantKind.PERSON, name)
             detail = replace(table.detail, occupants=(occupants[0], occupants[1]))
@@ -427,12 +427,12 @@ class GameHost:
             table.seat_taken(detail, {**roles, codes[0].hash: role})
             if progress is not None and append is not None:
                 table.publish(progress, append)
-            return token
+            return Joined(table, seat, token)
 
         with table.pinned():
-            token = await table.exclusively(change)
+            joined = await table.exclusively(change)
         table.arm()
-        return Joined(table, seat, token)
+        return joined
 
     async def _invited(self, invitation: str) -> tuple[LiveTable, Seat]:
         plain = invitation.strip().upper().replace("-", "")
@@ -469,16 +469,14 @@ class GameHost:
         return base64.urlsafe_b64encode(digest).decode()[:40]
 
 
-def is_engine_game(detail: Detail) -> bool:
-    """Whether only engine players play."""
-    return all(occupant.kind is OccupantKind.ENGINE for occupant in detail.occupants)
-
-
-def _open_seat(detail: Detail) -> Seat:
-    for seat in Seat:
+def _open_seat(detail: Detail, invited: Seat | None) -> Seat:
+    """The seat that somebody may take: the one of the invitation, or else the first open one."""
+    for seat in Seat if invited is None else (invited,):
         if detail.occupants[seat].kind is OccupantKind.OPEN:
             return seat
-    raise UnknownInvitationError
+    if invited is not None:
+        raise UnknownInvitationError
+    raise WrongMomentError(reason="NO_OPEN_SEAT", message="no seat of this game is open")
 
 
 def _hash(secret: str) -> bytes:

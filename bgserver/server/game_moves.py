@@ -45,6 +45,7 @@ __all__ = [
     "append_of",
     "begin",
     "brief_of",
+    "is_engine_game",
     "player_in",
     "restored",
     "settled",
@@ -80,6 +81,11 @@ def player_in(detail: Detail, seat: Seat) -> tuple[Level, Strength]:
     if occupant.kind is not OccupantKind.ENGINE:
         return _AUTOPILOT
     return Level(occupant.level), Strength(occupant.strength)
+
+
+def is_engine_game(detail: Detail) -> bool:
+    """Whether only engine players play."""
+    return all(occupant.kind is OccupantKind.ENGINE for occupant in detail.occupants)
 
 
 def begin(detail: Detail, now: float) -> Progress:

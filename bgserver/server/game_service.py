@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
 from bgserver.engine.position import Seat
+from bgserver.games.errors import RequestReusedError, VersionMismatchError
+from bgserver.games.presets import PRESETS
 from bgserver.games.storage_records import Status
 from bgserver.server.convert_enums import SEAT
 from bgserver.server.convert_game import summary_message, view_message
@@ -20,6 +22,7 @@ from bgserver.server.convert_game_request import (
 from bgserver.server.convert_state import refuse
 from bgserver.server.game_export import export
 from bgserver.server.game_hint import hint
+from bgserver.server.game_pages import page_key, page_token
 from bgserver.server.pool import Priority, one_chunk
 from bgserver.server.questions import judging_levels
 from bgserver.v1 import game_pb2
@@ -42,6 +45,7 @@ _PAGE = 256  # events that a watcher reads at once
 _MOST_TOKENS = 100
 _MOST_LISTED = 200
 _LISTED = 50
+_DIGEST_LETTERS = 32
 _STATUS = {
     game_pb2.GAME_FILTER_WAITING: Status.WAITING,
     game_pb2.GAME_FILTER_RUNNING: Status.RUNNING,
@@ -140,6 +144,9 @@ class GameServicer:
         if request.filter and status is None:
             message = f"expected one of GAME_FILTER_..., got {request.filter}"
             faults.append(Fault("filter", "UNKNOWN_VALUE", message))
+        if request.preset and request.preset not in PRESETS:
+            message = f"expected one of {', '.join(PRESETS)}, or none, got {request.preset[:40]!r}"
+            faults.append(Fault("preset", "UNKNOWN_PRESET", message))
         if request.page_size > _MOST_LISTED:
             message = f"expected 1 to {_MOST_LISTED}, or 0, got {request.page_size}"
             faults.append(Fault("page_size", "OUT_OF_RANGE", message))
@@ -148,7 +155,7 @@ class GameServicer:
             faults.append(Fault("tokens", "TOO_MANY_VALUES", message))
         before = None
         if request.page_token:
-            before = _page(request.page_token)
+            before = page_key(self._host.storage.secret, request.page_token)
             if before is None:
                 message = "expected next_page_token of an earlier answer"
                 faults.append(Fault("page_token", "UNKNOWN_VALUE", message))
@@ -160,9 +167,12 @@ class GameServicer:
                 status=status, preset=request.preset, ids=ids, before=before, most=size + 1
             )
         )
+        following = ""
+        if len(rows) > size:
+            following = page_token(self._host.storage.secret, rows[size - 1][0].key)
         return game_pb2.ListGamesResponse(
             games=[summary_message(row, detail) for row, detail in rows[:size]],
-            next_page_token=f"{rows[size - 1][0].key:x}" if len(rows) > size else "",
+            next_page_token=following,
         )
 
     async def act(self, request: game_pb2.ActRequest, context: CallContext) -> game_pb2.ActResponse:
@@ -173,29 +183,43 @@ class GameServicer:
         if table.state is None:
             message = "a seat is still open: the game has not begun"
             raise WrongMomentError(reason="GAME_WAITING", message=message)
-        name = f"{int(seat)}:{request.action_id}" if request.action_id else None
+        mark = _mark(seat, request)
         with table.pinned():
-            if name is None or not await self._was_done(table, expected, name):
+            if not await self._was_done(table, expected, mark):
                 try:
-                    await table.act(seat, action, expected, name)
+                    await table.act(seat, action, expected, mark)
                 except InvalidInputError as error:
                     raise type(error)(map(_named_as_sent, error.faults)) from None
+                except VersionMismatchError:
+                    # The same request may have been faster.
+                    if not await self._was_done(table, expected, mark):
+                        raise
             rows = await self._events(table, expected)
             return game_pb2.ActResponse(
                 view=await self._view(table, seat, context),
                 events=[table.written(row)[0] for row in rows],
             )
 
-    async def _was_done(self, table: LiveTable, expected: int, name: str) -> bool:
-        """Whether an action was done already, at the version that the caller had seen."""
-        if table.version <= expected:
+    async def _was_done(self, table: LiveTable, expected: int, mark: str | None) -> bool:
+        """Whether an action was done already, at the version that the caller had seen.
+
+        Raises:
+            RequestReusedError: Its id belongs to another action at this version.
+        """
+        if mark is None or table.version <= expected:
             return False
         rows = table.recent(expected)
         if rows is None:
             rows = await asyncio.wrap_future(
                 self._host.storage.events(table.row.id, expected, most=1)
             )
-        return bool(rows) and rows[0].request == name
+        done = rows[0].request if rows else None
+        if done is None or done[:-_DIGEST_LETTERS] != mark[:-_DIGEST_LETTERS]:
+            return False
+        if done != mark:
+            field = "action_id"
+            raise RequestReusedError(field)
+        return True
 
     async def _events(self, table: LiveTable, after: int) -> Sequence[EventRow]:
         """The next events after number `after`, at most a page of them."""
@@ -293,16 +317,17 @@ class GameServicer:
         return await self._runtime.pool.run(one_chunk(make), Priority.INTERACTIVE, context.deadline)
 
 
+def _mark(seat: Seat, request: game_pb2.ActRequest) -> str | None:
+    """What an action is known by again: seat, id and content; None if it has no id."""
+    if not request.action_id:
+        return None
+    content = _digest(request.action).hex()[:_DIGEST_LETTERS]
+    return f"{int(seat)}:{request.action_id}:{content}"
+
+
 def _digest(request: Message) -> bytes:
     """The content of a request, to know it again."""
     return hashlib.sha256(request.SerializeToString(deterministic=True)).digest()
-
-
-def _page(token: str) -> int | None:
-    try:
-        return int(token, 16)
-    except ValueError:
-        return None
 
 
 def _named_as_sent(fault: Fault) -> Fault:

@@ -19,9 +19,9 @@ from bgserver.games.automation import DueKind
 from bgserver.games.bot import bot_action
 from bgserver.games.errors import StorageError, VersionMismatchError
 from bgserver.games.events import By
-from bgserver.games.storage_records import OccupantKind, Status
+from bgserver.games.storage_records import Status
 from bgserver.server.convert_game_event import event_message
-from bgserver.server.game_moves import act, append_of, player_in, settled
+from bgserver.server.game_moves import act, append_of, is_engine_game, player_in, settled
 from bgserver.server.pool import Priority, one_chunk
 from bgserver.v1 import game_pb2
 
@@ -113,7 +113,7 @@ class LiveTable:
             seat: Whose seat.
             action: The action, made from the state that it is for.
             expected: The version that the player has seen.
-            request: Seat and id of the action, to know it again.
+            request: Seat, id and digest of the action, to know it again.
 
         Raises:
             VersionMismatchError: Something else has happened since.
@@ -264,7 +264,6 @@ class LiveTable:
         state, detail = self.state, self.detail
         if state is None:
             return
-        person = any(seat.kind is OccupantKind.PERSON for seat in detail.occupants)
         work = bot_action(
             self._host.engine,
             state,
@@ -273,9 +272,7 @@ class LiveTable:
             DecisionKey(detail.bot_seed, state.game, sum(state.turns)),
             doubles=due.by is By.BOT,
         )
-        action = await self._host.pool.run(
-            work, Priority.INTERACTIVE if person else Priority.ANALYSIS
-        )
+        action = await self._host.pool.run(work, self._priority)
 
         async def change() -> None:
             if self.state is not state:
@@ -304,4 +301,9 @@ class LiveTable:
 
     async def _computed(self, function: Callable[[], _T]) -> _T:
         """The result of a function of some milliseconds, computed by a worker."""
-        return await self._host.pool.run(one_chunk(function), Priority.INTERACTIVE)
+        return await self._host.pool.run(one_chunk(function), self._priority)
+
+    @property
+    def _priority(self) -> Priority:
+        """How urgent moves are: where no person waits, a game is one long job among others."""
+        return Priority.BATCH if is_engine_game(self.detail) else Priority.INTERACTIVE

@@ -55,8 +55,10 @@ class GameServiceStub:
       FAILED_PRECONDITION  the action is not possible now; the reason is one of LegalActions.refusals
                            or of a step: NO_SUCH_DIE, NO_CHECKER, BAR_FIRST, BLOCKED, NOT_ALL_HOME,
                            CHECKER_BEHIND, MUST_USE_BOTH, MUST_USE_HIGHER, HEAD_LIMIT,
-                           PRIME_TRAPS_ALL; GAME_WAITING: a seat is still open
-      ALREADY_EXISTS       REQUEST_ID_REUSED: the request_id was used for another request
+                           PRIME_TRAPS_ALL; GAME_WAITING: a seat is still open;
+                           NO_OPEN_SEAT: the listed game to be joined is full
+      ALREADY_EXISTS       REQUEST_ID_REUSED: the request_id was used for another request, or the
+                           action_id for another action at the same version
       UNAVAILABLE          STORAGE: the event could not be stored, so it did not happen
     """
 
@@ -113,8 +115,10 @@ class GameServiceAsyncStub(GameServiceStub):
       FAILED_PRECONDITION  the action is not possible now; the reason is one of LegalActions.refusals
                            or of a step: NO_SUCH_DIE, NO_CHECKER, BAR_FIRST, BLOCKED, NOT_ALL_HOME,
                            CHECKER_BEHIND, MUST_USE_BOTH, MUST_USE_HIGHER, HEAD_LIMIT,
-                           PRIME_TRAPS_ALL; GAME_WAITING: a seat is still open
-      ALREADY_EXISTS       REQUEST_ID_REUSED: the request_id was used for another request
+                           PRIME_TRAPS_ALL; GAME_WAITING: a seat is still open;
+                           NO_OPEN_SEAT: the listed game to be joined is full
+      ALREADY_EXISTS       REQUEST_ID_REUSED: the request_id was used for another request, or the
+                           action_id for another action at the same version
       UNAVAILABLE          STORAGE: the event could not be stored, so it did not happen
     """
 
@@ -167,8 +171,10 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
       FAILED_PRECONDITION  the action is not possible now; the reason is one of LegalActions.refusals
                            or of a step: NO_SUCH_DIE, NO_CHECKER, BAR_FIRST, BLOCKED, NOT_ALL_HOME,
                            CHECKER_BEHIND, MUST_USE_BOTH, MUST_USE_HIGHER, HEAD_LIMIT,
-                           PRIME_TRAPS_ALL; GAME_WAITING: a seat is still open
-      ALREADY_EXISTS       REQUEST_ID_REUSED: the request_id was used for another request
+                           PRIME_TRAPS_ALL; GAME_WAITING: a seat is still open;
+                           NO_OPEN_SEAT: the listed game to be joined is full
+      ALREADY_EXISTS       REQUEST_ID_REUSED: the request_id was used for another request, or the
+                           action_id for another action at the same version
       UNAVAILABLE          STORAGE: the event could not be stored, so it did not happen
     """
 

@@ -177,6 +177,18 @@ async def test_a_seat_is_taken_once(client: AsyncClient) -> None:
     assert joined.view.version > 0
 
 
+async def test_a_listed_game_is_joined_until_it_is_full(client: AsyncClient) -> None:
+    created = await client.create_game("classic", first="open", second="open", listed=True)
+    outcomes = await asyncio.gather(
+        *(client.join_game(game_id=created.game_id) for _ in range(4)), return_exceptions=True
+    )
+    taken = [one.seat for one in outcomes if not isinstance(one, BaseException)]
+    assert sorted(taken) == [FIRST, SECOND]
+    assert [one.reason for one in outcomes if isinstance(one, FailedPreconditionError)] == [
+        "NO_OPEN_SEAT"
+    ] * 2
+
+
 async def test_every_fault_of_a_new_game_is_named(client: AsyncClient) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         await client.create_game(
@@ -244,13 +256,23 @@ async def test_a_repeated_action_is_done_once(client: AsyncClient) -> None:
     game = first if first.is_my_turn else second
     version, step = game.view.version, game.legal.steps[0]
     move = (step.source, step.target)
-    answers = [
-        await client.act(game.id, game.token, version, move, action_id="one") for _ in range(3)
-    ]
+    answers = await asyncio.gather(
+        *(client.act(game.id, game.token, version, move, action_id="one") for _ in range(3))
+    )
+    answers.append(await client.act(game.id, game.token, version, move, action_id="one"))
     assert {answer.view.version for answer in answers} == {answers[0].view.version}
     assert len(answers[0].view.steps) == len(step.steps)
     with pytest.raises(AbortedError):
         await client.act(game.id, game.token, version, move, action_id="two")
+    # Another action with the id of this one is not what was done, and is not done.
+    for other in ("undo", "double", (step.source, step.source)):
+        with pytest.raises(AlreadyExistsError) as caught:
+            await client.act(game.id, game.token, version, other, action_id="one")
+        assert caught.value.reason == "REQUEST_ID_REUSED"
+    await game.refresh()
+    assert game.view == answers[0].view
+    # The id belongs to this version: later it is free again.
+    await client.act(game.id, game.token, game.view.version, "undo", action_id="one")
 
 
 async def test_what_is_refused_changes_nothing(channel: grpc.aio.Channel, server: Any) -> None:
@@ -430,12 +452,25 @@ async def test_lists(client: AsyncClient) -> None:
         5,
         common_pb2.STRENGTH_EXPERT,
     )
+    # A page that was not given out is none, nor is an unknown preset.
+    given = (await client.list_games(page_size=1)).next_page_token
+    for made_up in ("abc", "1", given[:-1], f"f{given}", given.partition("-")[0], "-", "x-y"):
+        with pytest.raises(InvalidArgumentError) as bad:
+            await client.list_games(preset="chess", page_token=made_up)
+        assert {(one.field, one.reason) for one in bad.value.violations} == {
+            ("preset", "UNKNOWN_PRESET"),
+            ("page_token", "UNKNOWN_VALUE"),
+        }
     # A listed game may be read and joined by everybody.
     assert (await client.get_game(everything[0])).view.listed
     joined = await client.join_game(game_id=listed[0].game_id)
     assert joined.seat == SECOND
     with pytest.raises(NotFoundError):
         await client.join_game(game_id=hidden.game_id)
+    for full in (listed[0], match):
+        with pytest.raises(FailedPreconditionError) as refused:
+            await client.join_game(game_id=full.game_id)
+        assert refused.value.reason == "NO_OPEN_SEAT"
     with pytest.raises(PermissionDeniedError):
         await client.act(listed[0].game_id, "", 1, "roll")
 

@@ -584,7 +584,9 @@ class JoinGameRequest(_message.Message):
     invitation: _builtins.str
     """An invitation to a seat."""
     game_id: _builtins.str
-    """The id of a listed game: its first open seat."""
+    """The id of a listed game: its first open seat. If it has none (any more):
+    FAILED_PRECONDITION, NO_OPEN_SEAT.
+    """
     request_id: _builtins.str
     """As in CreateGameRequest: a repeated request gives the same seat and token again."""
     @_builtins.property
@@ -1150,11 +1152,11 @@ class ListGamesRequest(_message.Message):
     filter: Global___GameFilter.ValueType
     """Which games."""
     preset: _builtins.str
-    """Only games of this preset; empty means all."""
+    """Only games of this preset, one of RulesService.ListPresets; empty means all."""
     page_size: _builtins.int
     """Most games in one answer, 1..200; 0 means 50."""
     page_token: _builtins.str
-    """From the last answer; empty for the first page."""
+    """`next_page_token` of an earlier answer of this server, unchanged; empty for the first page."""
     @_builtins.property
     def tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Only the games of these tokens, of seats or spectators, at most 100; empty means the listed
@@ -1707,13 +1709,14 @@ class ActRequest(_message.Message):
     token: _builtins.str
     """Token of the seat that acts."""
     expected_version: _builtins.int
-    """The version that the caller has seen. If another event has happened since, the action is not
-    done: ABORTED, VERSION_MISMATCH.
+    """The version that the caller has seen; must be set, else INVALID_ARGUMENT, VERSION_REQUIRED. If
+    another event has happened since, the action is not done: ABORTED, VERSION_MISMATCH.
     """
     action_id: _builtins.str
     """A name of the caller's for this action, at most 64 characters; may be empty. If the action with
     this id was done already at the expected version, the repeated request is answered as if it had
-    just been done, so that a lost answer costs nothing.
+    just been done, so that a lost answer costs nothing. If it was another action that was done with
+    this id then, nothing is done: ALREADY_EXISTS, REQUEST_ID_REUSED.
     """
     @_builtins.property
     def action(self) -> Global___GameAction:
