@@ -7,7 +7,7 @@ import secrets
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,10 +26,14 @@ from bgserver.cli.options import (
     print_json,
 )
 from bgserver.cli.plots import require_plot
-from bgserver.cli.problems import INTERRUPTED
-from bgserver.cli.rule_inputs import SetOption, parse_rules
+from bgserver.cli.problems import INTERRUPTED, gathered
+from bgserver.cli.rule_inputs import SetOption, read_changes
+from bgserver.cli.simulation_inputs import refuse_simulation
 from bgserver.cli.transport import ask, connect
-from bgserver.v1 import engine_pb2, simulation_pb2
+from bgserver.v1 import common_pb2, engine_pb2, simulation_pb2
+
+if TYPE_CHECKING:
+    from bgserver.engine.errors import Fault
 
 __all__ = ["register"]
 
@@ -131,21 +135,28 @@ def match(
     """
     from bgserver.cli.match_played import Played  # noqa: PLC0415 -- loads Numba
 
+    faults: list[Fault] = []
+    players: list[common_pb2.Player | None] = [None, None]
+    for place, (text, field) in enumerate(((first, "first"), (second, "second"))):
+        with gathered(faults):
+            players[place] = parse_contestant(text, field)
     request = simulation_pb2.SimulateRequest(
         preset=preset,
-        rules=parse_rules(changes),
+        rules=read_changes(changes, faults),
         match_length=match_length,
         count=count,
         seed=seed,
-        first=parse_contestant(first, "first"),
-        second=parse_contestant(second, "second"),
+        first=players[0],
+        second=players[1],
         seating=simulation_pb2.Seating.Value(f"SEATING_{seating.name}"),
         decision_ms=decision_ms,
     )
     if judge is not None:
         request.judge = level_value(judge)
     if plot is not None:
-        require_plot(plot)
+        with gathered(faults):
+            require_plot(plot)
+    refuse_simulation(request, faults)
     names = (f"{first} (1)", f"{second} (2)") if first == second else (first, second)
     with ExitStack() as stack:
         transport = stack.enter_context(connect(address, token, timeout, remote_engines=("*",)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypedDict
 
 import grpc
@@ -14,9 +15,19 @@ from bgserver.engine.errors import DataError, EngineError, Fault, InvalidInputEr
 from bgserver.server.errors import StatusError, status_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from google.rpc import status_pb2
 
-__all__ = ["ErrorLine", "ViolationLine", "error_line", "input_error", "report", "status_for"]
+__all__ = [
+    "ErrorLine",
+    "ViolationLine",
+    "error_line",
+    "gathered",
+    "input_error",
+    "report",
+    "status_for",
+]
 
 FAILED = 1
 """Exit code of a failure that no other code describes."""
@@ -62,6 +73,15 @@ class ErrorLine(TypedDict):
 def input_error(message: str, *, field: str, reason: str) -> InvalidInputError:
     """The error for something that was typed wrongly."""
     return InvalidInputError([Fault(field, reason, message)])
+
+
+@contextmanager
+def gathered(faults: list[Fault]) -> Iterator[None]:
+    """Add what turns out to be typed wrongly to `faults`, so that all is named at once."""
+    try:
+        yield
+    except InvalidInputError as error:
+        faults.extend(error.faults)
 
 
 def error_line(status: status_pb2.Status) -> ErrorLine:

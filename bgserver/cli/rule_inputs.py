@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bgserver.cli.problems import input_error
+from bgserver.cli.problems import gathered, input_error
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.v1 import rules_pb2
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
 
-__all__ = ["SetOption", "parse_rules"]
+__all__ = ["SetOption", "parse_rules", "read_changes"]
 
 _TRUTHS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 _MAX_NUMBER = (1 << 32) - 1
@@ -38,15 +39,26 @@ def parse_rules(changes: Iterable[str] | None) -> rules_pb2.Rules:
             Nardy, values of enums by their short names, lists with commas.
 
     Raises:
-        InvalidInputError: There is no such rule, or the value is none that it can have.
+        InvalidInputError: There is no such rule, or the value is none that it can have; every
+            fault is named.
     """
+    faults: list[Fault] = []
+    rules = read_changes(changes, faults)
+    if faults:
+        raise InvalidInputError(faults)
+    return rules
+
+
+def read_changes(changes: Iterable[str] | None, faults: list[Fault]) -> rules_pb2.Rules:
+    """As `parse_rules`, but what is wrong is added to `faults` and left out."""
     rules = rules_pb2.Rules()
     for change in changes or ():
-        name, equals, value = (part.strip() for part in change.partition("="))
-        if not equals:
-            message = f"expected NAME=VALUE, got {change!r}"
-            raise input_error(message, field="rules", reason="NOT_A_RULE")
-        _assign(rules, name.split("."), value.lower(), f"rules.{name}")
+        with gathered(faults):
+            name, equals, value = (part.strip() for part in change.partition("="))
+            if not equals:
+                message = f"expected NAME=VALUE, got {change!r}"
+                raise input_error(message, field="rules", reason="NOT_A_RULE")
+            _assign(rules, name.split("."), value.lower(), f"rules.{name}")
     return rules
 
 
@@ -58,11 +70,11 @@ def _assign(message: Message, path: list[str], value: str, where: str) -> None:
         raise input_error(error, field=where, reason="UNKNOWN_RULE")
     if field.message_type is not None:
         inner = getattr(message, path[0])
-        inner.SetInParent()
         _assign(inner, path[1:], value, where)
+        inner.SetInParent()
     elif field.is_repeated:
         parts = [part.strip() for part in value.split(",") if part.strip()]
-        getattr(message, path[0]).extend(_value(field, part, where) for part in parts)
+        getattr(message, path[0]).extend([_value(field, part, where) for part in parts])
     else:
         setattr(message, path[0], _value(field, value, where))
 

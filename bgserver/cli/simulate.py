@@ -24,16 +24,19 @@ from bgserver.cli.options import (
     json_text,
     print_json,
 )
-from bgserver.cli.problems import INTERRUPTED, input_error
+from bgserver.cli.problems import INTERRUPTED, gathered, input_error
 from bgserver.cli.progress import counter
-from bgserver.cli.rule_inputs import SetOption, parse_rules
+from bgserver.cli.rule_inputs import SetOption, read_changes
+from bgserver.cli.simulation_inputs import refuse_simulation
 from bgserver.cli.transport import ask, connect
-from bgserver.v1 import engine_pb2, rules_pb2, simulation_pb2
+from bgserver.v1 import common_pb2, engine_pb2, rules_pb2, simulation_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from google.protobuf.message import Message
+
+    from bgserver.engine.errors import Fault
 
 __all__ = ["register"]
 
@@ -155,7 +158,12 @@ def simulate(
     """
     if players is not None:
         first, second = _both(players, (first, second))
-    rules = parse_rules(changes)
+    faults: list[Fault] = []
+    seats: list[common_pb2.Player | None] = [None, None]
+    for place, (text, field) in enumerate(((first, "first"), (second, "second"))):
+        with gathered(faults):
+            seats[place] = parse_player(text, field)
+    rules = read_changes(changes, faults)
     rules.MergeFrom(_rules(cube, cube_cap, crawford, jacoby, beaver, auto_double))
     request = simulation_pb2.SimulateRequest(
         preset=preset,
@@ -163,11 +171,12 @@ def simulate(
         match_length=match_length,
         count=count,
         seed=seed,
-        first=parse_player(first, "first"),
-        second=parse_player(second, "second"),
+        first=seats[0],
+        second=seats[1],
         include_records=records is not None,
         statistics_only=records is None,
     )
+    refuse_simulation(request, faults)
     with ExitStack() as stack:
         file = None if records is None else stack.enter_context(records.open("w", encoding="utf-8"))
         transport = stack.enter_context(connect(address, token, timeout))

@@ -92,6 +92,9 @@ def read_simulation(
         judge = read_level(request.judge, levels, faults, "judge")
     session_games = _number(request, "session_games", 1, _MAX_SESSION_GAMES, faults)
     decision_ms = _number(request, "decision_ms", _DEFAULT_DECISION_MS, _MAX_DECISION_MS, faults)
+    if request.HasField("decision_ms") and not (request.first.address or request.second.address):
+        message = "a time is for players at other servers, and neither player has an address"
+        faults.append(Fault("decision_ms", "NO_REMOTE_PLAYER", message))
     faults.extend(_first_unit_faults(request, seating))
     rules = read_rules(request.preset, _DEFAULT_PRESET, request.rules, faults)
     length: int | None = None

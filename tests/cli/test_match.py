@@ -139,6 +139,41 @@ def test_state_lines_are_plain_json(remote: CommandLine, tmp_path: Path) -> None
     assert [unit["games"][0].get("unit", 0) for unit in units] == [0, 1]
 
 
+@pytest.mark.parametrize("command", [("match", "boss", "static", "-n", "2"), ("simulate", "2")])
+def test_every_fault_is_named(remote: CommandLine, command: tuple[str, ...]) -> None:
+    changes = ("foo=bar", "cube_cap=3", "jacoby=maybe", "long_nardy.koks=5", "long_nardy")
+    arguments = [word for change in changes for word in ("--set", change)]
+    answer = remote(*command, *arguments, "--match-length", "4", "--preset", "joypip")
+    assert answer.code == 2
+    fields = [line.removeprefix("error: ").partition(": ")[0] for line in answer.err.splitlines()]
+    players = ["first"] if command[0] == "match" else []
+    assert fields == [
+        *players, "rules.foo", "rules.jacoby", "rules.long_nardy.koks", "rules", "rules.cube_cap",
+        "match_length",
+    ]  # fmt: skip
+
+
+def test_faults_of_a_server_alone_are_its_own(remote: CommandLine) -> None:
+    """What is typed well does not depend on the settings of the machine it is typed at."""
+    answer = remote(*_MATCH, "-n", "4000000000", "--set", "foo=bar")
+    assert answer.code == 2
+    assert answer.err.startswith("error: rules.foo: ")
+    assert answer.err.count("error: ") == 1
+
+
+def test_who_cannot_be_read_may_play_elsewhere(remote: CommandLine) -> None:
+    answer = remote("match", "boss@127.0.0.1:1", "static", "-n", "2", "--decision-ms", "5")
+    assert answer.code == 2
+    assert answer.err.startswith("error: first: ")
+    assert answer.err.count("error: ") == 1
+
+
+def test_a_time_without_a_player_elsewhere_is_refused(remote: CommandLine) -> None:
+    answer = remote(*_MATCH, "-n", "2", "--decision-ms", "5")
+    assert answer.code == 2
+    assert answer.err.startswith("error: decision_ms: ")
+
+
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_plots(remote: CommandLine, tmp_path: Path, kind: str) -> None:
     pytest.importorskip("matplotlib")

@@ -619,6 +619,12 @@ CASES = [
         ],
     ),
     Case(
+        "a time for players at other servers, of which there are none",
+        "Simulation/Simulate",
+        simulation_pb2.SimulateRequest(count=1, decision_ms=5),
+        [("decision_ms", "NO_REMOTE_PLAYER")],
+    ),
+    Case(
         "half a pair to begin with, and sessions in a match",
         "Simulation/Simulate",
         simulation_pb2.SimulateRequest(

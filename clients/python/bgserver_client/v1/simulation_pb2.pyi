@@ -166,7 +166,7 @@ class SimulateRequest(_message.Message):
     """Milliseconds that a player with an address may take for a decision, the way there and back
     included, 1..600000; unset means 10000. Who takes longer, cannot be reached, answers with an
     error or against the rules forfeits the game: it is lost as a single game at the present value
-    of the cube, and the simulation goes on.
+    of the cube, and the simulation goes on. Refused where neither player has an address.
     """
     @_builtins.property
     def rules(self) -> _rules_pb2.Rules:
