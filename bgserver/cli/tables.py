@@ -67,7 +67,7 @@ def _equity(value: float) -> str:
 
 
 def _level(level: common_pb2.Level.ValueType) -> str:
-    return common_pb2.Level.Name(level).removeprefix("LEVEL_").lower().replace("_", "-")
+    return common_pb2.Level.Name(level).removeprefix("LEVEL_").lower()
 
 
 def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
@@ -262,7 +262,7 @@ def presets_table(presets: Iterable[rules_pb2.Preset]) -> Table:
 
 
 def _word(name: str, prefix: str) -> str:
-    return name.removeprefix(prefix).lower().replace("_", "-")
+    return name.removeprefix(prefix).lower()
 
 
 def info_table(info: engine_pb2.GetInfoResponse) -> list[Table]:

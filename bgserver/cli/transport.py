@@ -11,6 +11,7 @@ from grpc_status import rpc_status
 
 from bgserver.cli.config import read_config
 from bgserver.cli.methods import method_for, request_class, response_class
+from bgserver.cli.problems import input_error
 from bgserver.cli.progress import busy, steps
 from bgserver.server.errors import StatusError
 
@@ -53,6 +54,9 @@ def connect(
 ) -> Iterator[Transport]:
     """The server at `address`, or an engine within this process with these settings."""
     if address is not None:
+        if "://" in address:
+            message = f"expected HOST:PORT, without http:// or the like, got {address!r}"
+            raise input_error(message, field="--address", reason="MALFORMED_ADDRESS")
         with closing(GrpcTransport(address, token=token, timeout_s=timeout_s)) as remote:
             yield remote
         return

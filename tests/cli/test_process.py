@@ -151,6 +151,12 @@ def test_warmup_tells_where_the_cache_is() -> None:
     assert "cache: " in result.stdout
 
 
+def test_an_address_is_no_url() -> None:
+    result = _run("plays", "start", "31", "--address", "http://127.0.0.1:50051")
+    assert result.returncode == 2
+    assert "--address: expected HOST:PORT, without http://" in result.stderr
+
+
 def test_the_address_may_come_from_the_environment(server_address: str) -> None:
     result = _run("presets", BGSERVER_ADDRESS=server_address)
     assert result.returncode == 0

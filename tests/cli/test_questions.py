@@ -140,11 +140,11 @@ def test_cube(bgserver: CommandLine) -> None:
 
 
 def test_levels_and_times(bgserver: CommandLine) -> None:
-    assert "lookahead-1" in bgserver("eval", "start", "--level", "lookahead_1").out
+    assert "lookahead_1" in bgserver("eval", "start", "--level", "lookahead_1").out
     bear_off = "0 1 2 0 0 3" + " 0" * 14 + " -2 -2 -3" + " 0" * 3
-    assert "lookahead-3" in bgserver("rank", bear_off, "21", "--time-ms", "60000").out
-    assert "lookahead-3" in bgserver("eval", bear_off, "--time-ms", "60000").out
-    assert "lookahead-3" in bgserver("cube", bear_off, "--time-ms", "60000").out
+    assert "lookahead_3" in bgserver("rank", bear_off, "21", "--time-ms", "60000").out
+    assert "lookahead_3" in bgserver("eval", bear_off, "--time-ms", "60000").out
+    assert "lookahead_3" in bgserver("cube", bear_off, "--time-ms", "60000").out
 
 
 def test_cube_in_a_match(bgserver: CommandLine) -> None:
