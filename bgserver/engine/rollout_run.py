@@ -131,13 +131,16 @@ class RolloutRun:
             state: Where an earlier run of the same rollout ended.
 
         Raises:
-            InvalidInputError: The rules contradict one another, or the state is of another rollout.
+            InvalidInputError: The rules contradict one another, or the state is of another rollout
+                or has more trials than the rules allow.
         """
         size = len(spec.candidates)
-        faults = stop_faults(rules, size)
+        faults = stop_faults(rules, size, played=0 if state is None else state.done)
         self._fingerprint = fingerprint(engine, spec)
         if state is not None and (
-            state.fingerprint != self._fingerprint or len(state.trials) != size
+            state.fingerprint != self._fingerprint
+            or len(state.trials) != size
+            or not (spec.kind is RolloutKind.PLAYS or all(state.active))
         ):
             message = "the state belongs to another rollout, or to one of another engine"
             faults.append(Fault("state", "STATE_OF_ANOTHER_ROLLOUT", message))

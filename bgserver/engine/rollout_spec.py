@@ -299,15 +299,25 @@ def _turned_score(match: MatchScore | None) -> MatchScore | None:
     return replace(match, on_roll=match.opponent, opponent=match.on_roll)
 
 
-def option_faults(options: RolloutOptions, state: GameState, kind: RolloutKind) -> list[Fault]:
-    """Everything that is wrong with options for a question."""
+def option_faults(
+    options: RolloutOptions, state: GameState | None, kind: RolloutKind | None
+) -> list[Fault]:
+    """Everything that is wrong with options for a question.
+
+    Args:
+        options: The options.
+        state: What is asked about; None if that is not known, for it is faulty itself.
+        kind: What is compared; None the same.
+    """
     return list(_option_faults(options, state, kind))
 
 
-def _option_faults(options: RolloutOptions, state: GameState, kind: RolloutKind) -> Iterator[Fault]:
+def _option_faults(
+    options: RolloutOptions, state: GameState | None, kind: RolloutKind | None
+) -> Iterator[Fault]:
     if not 0 <= options.seed < 1 << 32:
         yield Fault("seed", "OUT_OF_RANGE", f"expected 0 to {(1 << 32) - 1}, got {options.seed}")
-    if options.cubeful and state.position.variant is Variant.LONG_NARDY:
+    if options.cubeful and state is not None and state.position.variant is Variant.LONG_NARDY:
         yield Fault("cubeful", "NO_CUBE_IN_LONG_NARDY", "long nardy is played without a cube")
     if kind is RolloutKind.CUBE and options.cubeful is False:
         yield Fault("cubeful", "CUBE_WITHOUT_CUBE", "cube actions are compared with cube only")
@@ -331,13 +341,19 @@ def _option_faults(options: RolloutOptions, state: GameState, kind: RolloutKind)
     elif options.truncate_plies is None and options.truncate_level is not Level.STATIC:
         message = "trials that are played to the end are not evaluated"
         yield Fault("truncate_level", "NOT_TRUNCATED", message)
-    if options.opening and (
-        kind is not RolloutKind.POSITION
-        or state.position != Position.start(state.position.variant)
-        or state.cube.owner is not CubeOwner.CENTERED
-    ):
+    if options.opening and not _may_be_opening(state, kind):
         message = "only the start position, with a centred cube, is rolled out as an opening"
         yield Fault("opening", "NOT_AN_OPENING", message)
+
+
+def _may_be_opening(state: GameState | None, kind: RolloutKind | None) -> bool:
+    """Whether a game may begin there, as far as that is known."""
+    if kind not in (None, RolloutKind.POSITION):
+        return False
+    return state is None or (
+        state.position == Position.start(state.position.variant)
+        and state.cube.owner is CubeOwner.CENTERED
+    )
 
 
 def _level_faults(levels: RolloutLevels, path: str) -> Iterator[Fault]:
@@ -352,19 +368,25 @@ def _level_fault(path: str, level: Level) -> Fault:
     return Fault(path, "UNSUPPORTED_LEVEL", f"expected one of {names}, got {level.value}")
 
 
-def stop_faults(rules: StopRules, candidates: int, most: int = MAX_TRIALS) -> list[Fault]:
+def stop_faults(
+    rules: StopRules, candidates: int, most: int = MAX_TRIALS, played: int = 0
+) -> list[Fault]:
     """Everything that is wrong with stop rules.
 
     Args:
         rules: The rules.
         candidates: How many candidates are rolled out.
         most: Most trials of one candidate.
+        played: Trials of the state that is gone on with.
     """
     faults: list[Fault] = []
     possible = 1 <= rules.trials <= most
     if not possible:
         message = f"expected 1 to {most}, got {rules.trials}"
         faults.append(Fault("trials", "OUT_OF_RANGE", message))
+    elif rules.trials < played:
+        message = f"the state holds {played} trials already, and the rollout ends at {rules.trials}"
+        faults.append(Fault("trials", "BELOW_STATE", message))
     if rules.min_trials < 1:
         message = f"expected at least 1, got {rules.min_trials}"
         faults.append(Fault("min_trials", "OUT_OF_RANGE", message))

@@ -11,14 +11,17 @@ trial, which is smaller than that of two separate rollouts.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.engine.rollout_spec import MAX_CANDIDATES, MAX_TRIALS
 from bgserver.kernels.rollout_trial import N_FIGURES, UTILITY
 
 if TYPE_CHECKING:
@@ -32,8 +35,16 @@ CUBELESS = N_FIGURES
 """Index of the cubeless equity, which follows the figures of a trial."""
 N_SUMS = N_FIGURES + 1
 _Z = 1.959964  # two-sided 95 % quantile of the normal distribution
-_FORMAT = "bgserver-rollout/1"
+_FORMAT = "bgserver-rollout/2"
 _MAX_STATE_BYTES = 4 << 20
+_CHECKSUM_LENGTH = 32
+_FINGERPRINT = re.compile(r"[0-9a-f]{32}")
+_FIELDS = frozenset({"format", "fingerprint", "trials", "active", "sums"})
+_MOST_VALUE = 1e12
+"""More than any figure of a trial, however high the cube; sums of squares stay far from infinity
+too."""
+_ROUNDING = 1e-6
+"""Relative: what the sums of very many trials may be off by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +84,13 @@ class RolloutState:
     sums: tuple[float, ...]
     """Sums, sums of squares, and sums and squares of differences, row by row."""
 
+    @property
+    def done(self) -> int:
+        """Trials of the candidates that were not given up."""
+        return max(self.trials)
+
     def to_bytes(self) -> bytes:
-        """The state as text, for a client to keep."""
+        """The state as text, for a client to keep; a checksum goes before it."""
         content = {
             "format": _FORMAT,
             "fingerprint": self.fingerprint,
@@ -82,38 +98,90 @@ class RolloutState:
             "active": self.active,
             "sums": self.sums,
         }
-        return json.dumps(content, separators=(",", ":")).encode()
+        text = json.dumps(content, separators=(",", ":")).encode()
+        return _checksum(text) + text
 
     @classmethod
     def from_bytes(cls, data: bytes, field: str = "state") -> RolloutState:
         """Read what `to_bytes` wrote.
 
+        The checksum finds what was damaged. It keeps no secret, so whatever has the right one is
+        looked at all the same: nothing that is no state gets any further.
+
         Raises:
             InvalidInputError: The bytes are nothing of the kind.
         """
-        try:
-            if len(data) > _MAX_STATE_BYTES:
-                raise ValueError
-            content = json.loads(data)
-            if content["format"] != _FORMAT:
-                raise ValueError
-            trials = tuple(int(number) for number in content["trials"])
-            active = tuple(bool(flag) for flag in content["active"])
-            sums = tuple(float(number) for number in content["sums"])
-            size = len(trials)
-            if len(active) != size or len(sums) != _length(size):
-                raise ValueError
-            if min(trials) < 0 or not all(map(math.isfinite, sums)):
-                raise ValueError
-            return cls(str(content["fingerprint"]), trials, active, sums)
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        state = None
+        text = data[_CHECKSUM_LENGTH:]
+        if len(data) <= _MAX_STATE_BYTES and data[:_CHECKSUM_LENGTH] == _checksum(text):
+            try:
+                state = cls._from_json(json.loads(text))
+            except (ValueError, RecursionError):
+                state = None
+        if state is None:
             message = "expected the state of a rollout as an earlier answer gave it"
-            raise InvalidInputError([Fault(field, "NOT_A_ROLLOUT_STATE", message)]) from None
+            raise InvalidInputError([Fault(field, "NOT_A_ROLLOUT_STATE", message)])
+        return state
+
+    @classmethod
+    def _from_json(cls, content: object) -> RolloutState | None:
+        """The state of a JSON form; None if it is none."""
+        if not isinstance(content, dict) or content.keys() != _FIELDS:
+            return None
+        name, trials = content["fingerprint"], content["trials"]
+        active, sums = content["active"], content["sums"]
+        if content["format"] != _FORMAT or not isinstance(name, str):
+            return None
+        if not (_FINGERPRINT.fullmatch(name) and _are(int, trials) and _are(bool, active)):
+            return None
+        size = len(trials)
+        if not 1 <= size <= MAX_CANDIDATES or len(active) != size or not any(active):
+            return None
+        if not (_are(float, sums) and len(sums) == 2 * size * (N_SUMS + size)):
+            return None
+        done = max(trials)
+        if min(trials) < 1 or done > MAX_TRIALS:
+            return None
+        if any(count != done for count, runs in zip(trials, active, strict=True) if runs):
+            return None
+        state = cls(name, tuple(trials), tuple(active), tuple(sums))
+        return state if _are_possible(state) else None
 
 
-def _length(size: int) -> int:
-    """Numbers in a state of so many candidates."""
-    return 2 * size * N_SUMS + 2 * size * size
+def _checksum(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest()[:_CHECKSUM_LENGTH].encode()
+
+
+def _are(kind: type, values: object) -> bool:
+    """True for a list whose members are all exactly of one type (a flag is no number)."""
+    return isinstance(values, list) and all(type(value) is kind for value in values)
+
+
+def _are_possible(state: RolloutState) -> bool:
+    """Whether trials can have these sums and sums of squares."""
+    counts = np.array(state.trials, dtype=np.float64)
+    parts = RolloutSums.from_state(state).parts
+    sums, squares, differences, difference_squares = parts
+    common = np.minimum.outer(counts, counts)
+    return (
+        all(bool(np.isfinite(part).all()) for part in parts)
+        and _fit(sums, squares, counts[:, None])
+        and _fit(differences, difference_squares, common)
+        and not np.triu(differences).any()
+        and not np.triu(difference_squares).any()
+    )
+
+
+def _fit(
+    sums: NDArray[np.float64], squares: NDArray[np.float64], counts: NDArray[np.float64]
+) -> bool:
+    """Whether so many numbers of a moderate size can have these sums and sums of squares."""
+    if (np.abs(sums) > counts * _MOST_VALUE).any() or (squares < 0.0).any():
+        return False
+    if (squares > counts * _MOST_VALUE**2).any():
+        return False
+    # The square of a mean is at most the mean of the squares.
+    return bool((sums * sums <= counts * squares * (1.0 + _ROUNDING) + _ROUNDING**2).all())
 
 
 class RolloutSums:
@@ -178,10 +246,14 @@ class RolloutSums:
             min(self.trials[candidate], self.trials[other]),
         )
 
+    @property
+    def parts(self) -> tuple[NDArray[np.float64], ...]:
+        """Sums and squares [candidate, figure], of differences [candidate, one before it]."""
+        return self._sums, self._squares, self._differences, self._difference_squares
+
     def state(self, fingerprint: str, active: Sequence[bool]) -> RolloutState:
         """All of it as a value."""
-        parts = (self._sums, self._squares, self._differences, self._difference_squares)
-        numbers = np.concatenate([part.ravel() for part in parts]).tolist()
+        numbers = np.concatenate([part.ravel() for part in self.parts]).tolist()
         return RolloutState(fingerprint, tuple(self.trials), tuple(active), tuple(numbers))
 
     @classmethod

@@ -51,7 +51,7 @@ def read_level(
     number: int, supported: Collection[Level], faults: list[Fault], field: str = "level"
 ) -> Level | None:
     """The level that a request asks for."""
-    level = LEVEL.read(number, field, faults)
+    level = LEVEL.read(number, field, faults, supported)
     if level is not None and level not in supported:
         names = ", ".join(f"LEVEL_{one.name}" for one in Level if one in supported)
         message = f"expected one of {names} here, got LEVEL_{level.name}"

@@ -11,6 +11,8 @@ from bgserver.engine.position import CubeOwner, GamePhase, Resignation, Seat, Va
 from bgserver.v1 import common_pb2
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
 
 __all__ = ["CUBE_OWNER", "GAME_PHASE", "LEVEL", "RESIGNATION", "SEAT", "VARIANT", "EnumMap"]
@@ -42,9 +44,10 @@ class EnumMap(Generic[_E, _V]):
         if unspecified is not None:
             numbers[unspecified] = 0
         self._to_api = {member: cast("_V", numbers[member.name]) for member in kind}
-        self._names = ", ".join(
-            descriptor.values_by_number[number].name for number in self._to_api.values()
-        )
+        self._names = {
+            member: descriptor.values_by_number[number].name
+            for member, number in self._to_api.items()
+        }
         self._from_api: dict[int, _E] = {number: member for member, number in self._to_api.items()}
         if default is not None:
             self._from_api[0] = default
@@ -53,11 +56,29 @@ class EnumMap(Generic[_E, _V]):
         """The number of a member in the API."""
         return self._to_api[member]
 
-    def read(self, number: int, field: str, faults: list[Fault]) -> _E | None:
-        """The member with that number; a fault and None if there is none."""
+    def read(
+        self,
+        number: int,
+        field: str,
+        faults: list[Fault],
+        possible: Collection[_E] | None = None,
+    ) -> _E | None:
+        """The member with that number; a fault and None if there is none.
+
+        Args:
+            number: The number.
+            field: The field that holds it.
+            faults: What is wrong is added.
+            possible: The members that the fault names; None: all.
+        """
         member = self._from_api.get(number)
         if member is None:
-            message = f"expected one of {self._names}, got {number}"
+            names = (
+                name
+                for member, name in self._names.items()
+                if possible is None or member in possible
+            )
+            message = f"expected one of {', '.join(names)}, got {number}"
             faults.append(Fault(field, "UNKNOWN_VALUE", message))
         return member
 

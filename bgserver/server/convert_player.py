@@ -90,11 +90,8 @@ def read_contestant(
             message = f"expected host:port, got {address[:80]!r}"
             faults.append(Fault(f"{field}.address", "NOT_AN_ADDRESS", message))
         # What the other server can do is its own matter: it refuses what it does not know.
-        levels = tuple(Level)
+        levels = tuple(level for level in Level if level is not Level.RANDOM)
     found = _read_strength(player, levels, faults, field)
-    if found is not None and address is not None and found[0] is Level.RANDOM:
-        message = "a player at another server cannot play at random"
-        faults.append(Fault(f"{field}.level", "UNSUPPORTED_LEVEL", message))
     return None if found is None else Contestant(*found, address)
 
 

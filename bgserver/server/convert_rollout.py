@@ -73,21 +73,22 @@ def begin_rollout(
     if kind is RolloutKind.CUBE:
         refuse_nardy(request.position, state, faults)
     options = _read_options(request, engine.levels, faults)
-    if options is not None and state is not None and kind is not None:
-        faults.extend(option_faults(options, state, kind))
-    rules = _read_rules(request, kind, most_trials, faults)
-    if len(request.plays) > most_plays or request.max_plays > most_plays:
-        number = max(len(request.plays), request.max_plays)
-        field = "plays" if request.plays else "max_plays"
-        faults.append(Fault(field, "OUT_OF_RANGE", f"at most {most_plays} plays, got {number}"))
+    faults.extend(option_faults(options, state, kind))
     before = None
     if request.state:
         try:
             before = RolloutState.from_bytes(request.state)
         except InvalidInputError as error:
             faults.extend(error.faults)
+    rules = _read_rules(request, kind, most_trials, 0 if before is None else before.done, faults)
+    for field, number in (("plays", len(request.plays)), ("max_plays", request.max_plays)):
+        if number > most_plays:
+            faults.append(Fault(field, "OUT_OF_RANGE", f"at most {most_plays} plays, got {number}"))
+    plays: list[Play] = []
+    if state is not None and dice is not None and len(request.plays) <= most_plays:
+        plays = yield from _read_plays(request, state, dice, faults)
     refuse(faults)
-    if kind is None or state is None or options is None:
+    if kind is None or state is None:
         message = "a request without faults was not read"
         raise AssertionError(message)
     yield
@@ -99,7 +100,12 @@ def begin_rollout(
         if dice is None:
             message = "a request without faults has no roll"
             raise AssertionError(message)
-        plays = yield from _plays(request, engine, state, dice, cubeless=options.cubeful is False)
+        if not request.plays:
+            cubeless = options.cubeful is False
+            ranked = yield from engine.rank(
+                state, dice, Level.STATIC, cubeless=cubeless, first_turn=request.first_turn
+            )
+            plays = [entry.play for entry in ranked[: request.max_plays or _DEFAULT_PLAYS]]
         spec = play_rollout(state, dice, plays, options, first_turn=request.first_turn)
         if len(plays) == 1 and not request.plays:
             # A roll that leaves no choice: nothing of what was asked for is wrong.
@@ -132,15 +138,13 @@ def _read_roll(
 
 def _read_options(
     request: rollout_pb2.RolloutRequest, levels: Collection[Level], faults: list[Fault]
-) -> RolloutOptions | None:
-    before = len(faults)
+) -> RolloutOptions:
+    """The options; the default stands for what cannot be read, which is among the faults."""
     usual = _read_levels(request.levels, "levels", levels, faults)
     early = None
     if request.HasField("early_levels"):
         early = _read_levels(request.early_levels, "early_levels", levels, faults)
     truncate_level = read_level(request.truncate_level, levels, faults, "truncate_level")
-    if len(faults) > before or usual is None or truncate_level is None:
-        return None
     return RolloutOptions(
         seed=request.seed if request.HasField("seed") else secrets.randbits(32),
         cubeful=request.cubeful if request.HasField("cubeful") else None,
@@ -148,7 +152,7 @@ def _read_options(
         early_plies=request.early_plies,
         early_levels=early,
         truncate_plies=request.truncate_plies if request.HasField("truncate_plies") else None,
-        truncate_level=truncate_level,
+        truncate_level=truncate_level or Level.STATIC,
         stop_at_bearoff=not request.HasField("stop_at_bearoff") or request.stop_at_bearoff,
         reduce_variance=not request.HasField("reduce_variance") or request.reduce_variance,
         opening=request.opening,
@@ -157,18 +161,17 @@ def _read_options(
 
 def _read_levels(
     message: rollout_pb2.RolloutLevels, path: str, levels: Collection[Level], faults: list[Fault]
-) -> RolloutLevels | None:
+) -> RolloutLevels:
     checker = read_level(message.checker, levels, faults, f"{path}.checker")
     cube = read_level(message.cube, levels, faults, f"{path}.cube")
-    if checker is None or cube is None:
-        return None
-    return RolloutLevels(checker, cube)
+    return RolloutLevels(checker or Level.STATIC, cube or Level.STATIC)
 
 
 def _read_rules(
     request: rollout_pb2.RolloutRequest,
     kind: RolloutKind | None,
     most_trials: int,
+    played: int,
     faults: list[Fault],
 ) -> StopRules:
     rules = StopRules(
@@ -182,25 +185,14 @@ def _read_rules(
         message = "say after how many trials it ends even if the error stays too large"
         faults.append(Fault("trials", "TRIALS_REQUIRED", message))
     candidates = 1 if kind in (None, RolloutKind.POSITION) or len(request.plays) == 1 else 2
-    faults.extend(stop_faults(rules, candidates, most_trials))
+    faults.extend(stop_faults(rules, candidates, most_trials, played))
     return rules
 
 
-def _plays(
-    request: rollout_pb2.RolloutRequest,
-    engine: Engine,
-    state: GameState,
-    dice: Dice,
-    *,
-    cubeless: bool,
+def _read_plays(
+    request: rollout_pb2.RolloutRequest, state: GameState, dice: Dice, faults: list[Fault]
 ) -> Work[list[Play]]:
-    """The plays that are named, or the best."""
-    if not request.plays:
-        ranked = yield from engine.rank(
-            state, dice, Level.STATIC, cubeless=cubeless, first_turn=request.first_turn
-        )
-        return [entry.play for entry in ranked[: request.max_plays or _DEFAULT_PLAYS]]
-    faults: list[Fault] = []
+    """The plays that are named."""
     plays: list[Play] = []
     for index, text in enumerate(request.plays):
         try:
@@ -210,7 +202,6 @@ def _plays(
                 Fault(f"plays[{index}]", fault.reason, fault.message) for fault in error.faults
             )
         yield
-    refuse(faults)
     return plays
 
 

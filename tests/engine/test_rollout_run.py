@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -97,10 +98,25 @@ def test_a_rollout_that_goes_on_is_one_rollout(
 
 def test_a_finished_rollout_has_nothing_to_go_on_with(engine: Engine) -> None:
     done = finish(engine, _POSITION, StopRules(trials=50))
-    again = RolloutRun(engine, _POSITION, StopRules(trials=20), done.state)
+    again = RolloutRun(engine, _POSITION, StopRules(trials=50), done.state)
     assert again.stopped_by is StopReason.TRIALS
     assert not list(again.chunks())
     assert again.result().trials == 50
+
+
+def test_a_state_with_more_trials_than_asked_for_is_refused(engine: Engine) -> None:
+    done = finish(engine, _POSITION, StopRules(trials=50))
+    with pytest.raises(InvalidInputError) as caught:
+        RolloutRun(engine, _POSITION, StopRules(trials=49), done.state)
+    faults = [(fault.field, fault.reason) for fault in caught.value.faults]
+    assert faults == [("trials", "BELOW_STATE")]
+
+
+def test_only_plays_are_given_up(engine: Engine) -> None:
+    state = finish(engine, _CUBE, StopRules(trials=36)).state
+    with pytest.raises(InvalidInputError) as caught:
+        RolloutRun(engine, _CUBE, StopRules(), replace(state, active=(True, False)))
+    assert [fault.reason for fault in caught.value.faults] == ["STATE_OF_ANOTHER_ROLLOUT"]
 
 
 def test_a_state_belongs_to_its_rollout(engine: Engine) -> None:
@@ -127,20 +143,63 @@ def test_what_is_no_state_is_refused(data: bytes) -> None:
         RolloutState.from_bytes(data)
 
 
-def test_a_state_with_impossible_numbers_is_refused(engine: Engine) -> None:
-    content = json.loads(finish(engine, _POSITION, StopRules(trials=5)).state.to_bytes())
-    for name, value in (
-        ("trials", [-1]),
-        ("trials", [1, 2]),
+def _refuses(data: bytes) -> bool:
+    try:
+        RolloutState.from_bytes(data)
+    except InvalidInputError as error:
+        return [fault.reason for fault in error.faults] == ["NOT_A_ROLLOUT_STATE"]
+    return False
+
+
+def test_a_damaged_state_is_refused_wherever_it_is_damaged(engine: Engine) -> None:
+    data = finish(engine, _PLAYS, StopRules(trials=36)).state.to_bytes()
+    assert RolloutState.from_bytes(data).to_bytes() == data
+    for place in range(len(data)):
+        for bit in range(8):
+            flipped = data[place] ^ 1 << bit
+            assert _refuses(data[:place] + bytes([flipped]) + data[place + 1 :]), (place, bit)
+        assert _refuses(data[:place])
+    assert _refuses(data + b" ")
+
+
+def test_a_state_with_impossible_content_is_refused_whatever_its_checksum(engine: Engine) -> None:
+    """The checksum is no secret: whoever makes one up gets the same error."""
+    data = finish(engine, _PLAYS, StopRules(trials=72)).state.to_bytes()
+    content = json.loads(data[32:])
+    sealed = json.dumps(content, separators=(",", ":")).encode()
+    assert _sealed(sealed) == data
+    size, sums = len(content["trials"]), content["sums"]
+    no_trials: tuple[Any, ...] = (-1, 0, 10**30, 72.0, True, None, [], "72")
+    no_flags: tuple[Any, ...] = (0, 1, None, [], "x", False)
+    no_sums: tuple[Any, ...] = (1e308, -1e308, math.nan, math.inf, -1.0, 1.0, 0, "x", None, [])
+    changes: tuple[tuple[str, Any], ...] = (
+        *(("trials", [value] * size) for value in no_trials),
+        ("trials", [1] * (size + 1)),
         ("trials", []),
+        ("trials", {}),
+        ("trials", None),
+        ("trials", [71] + [72] * (size - 1)),
+        *(("active", [value] * size) for value in no_flags),
         ("active", []),
-        ("sums", content["sums"][1:]),
-        ("sums", ["x"] * len(content["sums"])),
-        ("sums", [math.nan] * len(content["sums"])),
-    ):
+        ("active", [True] * (size + 1)),
+        ("sums", sums[1:]),
+        ("sums", [*sums, 0.0]),
+        *(("sums", [value] * len(sums)) for value in no_sums),
+        ("fingerprint", None),
+        ("fingerprint", "f" * 31),
+        ("format", "bgserver-rollout/1"),
+        ("format", []),
+        ("more", 1),
+    )
+    for name, value in changes:
         changed = json.dumps({**content, name: value}).encode()
-        with pytest.raises(InvalidInputError):
-            RolloutState.from_bytes(changed)
+        assert _refuses(_sealed(changed)), (name, value)
+    for text in (b"null", b"[]", b"{}", b"7", b"\xff", b"[" * 100_000, b"9" * 5000, b""):
+        assert _refuses(_sealed(text)), text[:10]
+
+
+def _sealed(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest()[:32].encode() + text
 
 
 def test_it_ends_at_the_standard_error(engine: Engine) -> None:

@@ -227,7 +227,58 @@ _CLOSED = [-1, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -2, -2, -2,
                 truncate_level=common_pb2.LEVEL_LOOKAHEAD_1,
                 levels=rollout_pb2.RolloutLevels(checker=common_pb2.LEVEL_RANDOM),
             ),
-            {("levels.checker", "UNSUPPORTED_LEVEL")},
+            {
+                ("levels.checker", "UNSUPPORTED_LEVEL"),
+                ("early_levels", "EARLY_LEVELS_REQUIRED"),
+                ("truncate_level", "NOT_TRUNCATED"),
+            },
+        ),
+        (
+            ask(
+                early_plies=2000,
+                truncate_plies=0,
+                levels=rollout_pb2.RolloutLevels(checker=common_pb2.LEVEL_RANDOM),
+            ),
+            {
+                ("levels.checker", "UNSUPPORTED_LEVEL"),
+                ("early_plies", "OUT_OF_RANGE"),
+                ("truncate_plies", "OUT_OF_RANGE"),
+            },
+        ),
+        (
+            ask(truncate_plies=5000, truncate_level=77),
+            {("truncate_level", "UNKNOWN_VALUE"), ("truncate_plies", "OUT_OF_RANGE")},
+        ),
+        (
+            ask(position=None, truncate_plies=0, trials=0, kind=77, opening=True),
+            {
+                ("position", "POSITION_REQUIRED"),
+                ("kind", "UNKNOWN_VALUE"),
+                ("truncate_plies", "OUT_OF_RANGE"),
+                ("trials", "OUT_OF_RANGE"),
+            },
+        ),
+        (
+            ask(position=xgid("XGID=nonsense"), truncate_plies=0, trials=0, state=b"{}"),
+            {
+                ("position.xgid", "FIELD_COUNT"),
+                ("position.xgid.position", "WRONG_LENGTH"),
+                ("truncate_plies", "OUT_OF_RANGE"),
+                ("trials", "OUT_OF_RANGE"),
+                ("state", "NOT_A_ROLLOUT_STATE"),
+            },
+        ),
+        (
+            ask(kind=_PLAYS, dice=roll(3, 1), plays=["8/5 6/5"], max_plays=100_000),
+            {("max_plays", "OUT_OF_RANGE")},
+        ),
+        (
+            ask(kind=_PLAYS, dice=roll(3, 1), plays=["8/5 6/5"] * 33),
+            {("plays", "OUT_OF_RANGE")},
+        ),
+        (
+            ask(kind=_PLAYS, dice=roll(3, 1), plays=["8/5 6/5", "oops"], truncate_plies=0),
+            {("plays[1]", "BAD_SYNTAX"), ("truncate_plies", "OUT_OF_RANGE")},
         ),
         (
             ask(early_plies=3, truncate_level=common_pb2.LEVEL_LOOKAHEAD_1),
@@ -243,6 +294,23 @@ async def test_every_fault_is_named(
         await answers(engine_stub, request_)
     assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
     assert set(failure.faults) == faults
+
+
+async def test_a_state_with_more_trials_is_a_fault_of_the_trials(engine_stub: Stub) -> None:
+    begun = (await answers(engine_stub, ask(trials=72, truncate_plies=2)))[-1]
+    async with failing() as failure:
+        await answers(engine_stub, ask(trials=36, truncate_plies=0, state=begun.state))
+    assert set(failure.faults) == {("trials", "BELOW_STATE"), ("truncate_plies", "OUT_OF_RANGE")}
+
+
+@pytest.mark.parametrize("number", [common_pb2.LEVEL_RANDOM, 77])
+async def test_levels_that_are_refused_are_not_offered(engine_stub: Stub, number: int) -> None:
+    levels = rollout_pb2.RolloutLevels(checker=number)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await answers(engine_stub, ask(levels=levels))
+    details = str(caught.value.details())
+    assert "LEVEL_LOOKAHEAD_3" in details
+    assert "LEVEL_RANDOM" not in details.partition(", got ")[0]
 
 
 async def test_finished_games_are_refused(engine_stub: Stub) -> None:
