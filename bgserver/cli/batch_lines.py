@@ -7,13 +7,14 @@ a cluster does that work too.
 from __future__ import annotations
 
 import json
+import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from google.protobuf import json_format
 
 from bgserver.cli.inputs import parse_dice, parse_position
-from bgserver.cli.options import LevelName, level_value
+from bgserver.cli.options import DepthName, json_fault, level_value
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
 
@@ -168,7 +169,7 @@ def read_line(line: bytes, settings: LineSettings) -> engine_pb2.AnalyzeBatchReq
         try:
             fields = json.loads(text)
         except (ValueError, RecursionError) as error:
-            message = f"expected an XGID or JSON: {error}"
+            message = f"expected an XGID or JSON: {json_fault(error)}"
             raise UnreadableLineError([Fault("", "MALFORMED_JSON", message)]) from error
     else:
         fields = text
@@ -198,7 +199,7 @@ def _from_protobuf(fields: dict[str, object]) -> engine_pb2.AnalyzeBatchRequest:
     try:
         return json_format.ParseDict(fields, engine_pb2.AnalyzeBatchRequest())
     except (json_format.ParseError, RecursionError) as error:
-        message = f"expected AnalyzeBatchRequest as JSON: {str(error).partition(chr(10))[0]}"
+        message = f"expected AnalyzeBatchRequest as JSON: {json_fault(error)}"
         raise UnreadableLineError([Fault("", "MALFORMED_JSON", message)]) from error
 
 
@@ -214,7 +215,7 @@ def _complete(request: engine_pb2.AnalyzeBatchRequest, settings: LineSettings) -
     if settings.time_ms is not None:
         limit.milliseconds = settings.time_ms
     elif settings.level is not None:
-        limit.level = level_value(LevelName(settings.level))
+        limit.level = level_value(DepthName(settings.level))
 
 
 def _complete_rollout(rollout: rollout_pb2.RolloutRequest, settings: LineSettings) -> None:
@@ -230,7 +231,7 @@ def _complete_rollout(rollout: rollout_pb2.RolloutRequest, settings: LineSetting
     if not rollout.HasField("cubeful") and settings.cubeless:
         rollout.cubeful = False
     if not rollout.HasField("levels") and settings.level is not None:
-        rollout.levels.checker = rollout.levels.cube = level_value(LevelName(settings.level))
+        rollout.levels.checker = rollout.levels.cube = level_value(DepthName(settings.level))
 
 
 class _Reader:
@@ -287,7 +288,7 @@ class _Reader:
             )
         except (json_format.ParseError, RecursionError, TypeError, ValueError, AttributeError):
             message = "expected true, false or fields of RolloutRequest"
-            self._fault("rollout", "NOT_A_ROLLOUT", f"{message}, got {value!r}")
+            self._fault("rollout", "NOT_A_ROLLOUT", f"{message}, got {_short(value)}")
             return None
 
     def _with_question(
@@ -322,7 +323,9 @@ class _Reader:
     def _id(self) -> str:
         value = self._fields.get("id", "")
         if isinstance(value, bool) or not isinstance(value, str | int):
-            self._fault("id", "NOT_AN_ID", f"expected a text or a whole number, got {value!r}")
+            self._fault(
+                "id", "NOT_AN_ID", f"expected a text or a whole number, got {_short(value)}"
+            )
             return ""
         return str(value)
 
@@ -351,14 +354,14 @@ class _Reader:
         except InvalidInputError as error:
             self._faults.extend(error.faults)
         except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
-            message = f"cannot be read: {str(error).partition(chr(10))[0]}"
+            message = f"cannot be read: {json_fault(error)}"
             self._fault(f"position.{form}", "NOT_A_POSITION", message)
         return None
 
     def _is_nardy(self) -> bool:
         variant = self._fields.get("variant", "backgammon")
         if not isinstance(variant, str) or variant not in _VARIANTS:
-            message = f"expected one of {', '.join(_VARIANTS)}, got {variant!r}"
+            message = f"expected one of {', '.join(_VARIANTS)}, got {_short(variant)}"
             self._fault("variant", "UNKNOWN_VALUE", message)
         return variant == "long_nardy"
 
@@ -374,7 +377,7 @@ class _Reader:
         except InvalidInputError as error:
             self._faults.extend(error.faults)
         except (json_format.ParseError, RecursionError, TypeError, ValueError, AttributeError):
-            message = f'expected a roll such as [3, 1] or "31", got {value!r}'
+            message = f'expected a roll such as [3, 1] or "31", got {_short(value)}'
             self._fault("dice", "NOT_A_ROLL", message)
         return None
 
@@ -383,7 +386,7 @@ class _Reader:
         if kind == "auto":
             return "plays" if dice is not None or _has_roll(source) else "evaluate"
         if kind not in _KINDS:
-            message = f"expected one of {', '.join(_KINDS)}, got {kind!r}"
+            message = f"expected one of {', '.join(_KINDS)}, got {_short(kind)}"
             self._fault("kind", "UNKNOWN_VALUE", message)
         return str(kind)
 
@@ -392,10 +395,10 @@ class _Reader:
         if level is not None and time_ms is not None:
             self._fault("limit", "LIMIT_AMBIGUOUS", "expected a level or a time, got both")
         elif level is not None:
-            names = [name.value for name in LevelName]
+            names = [name.value for name in DepthName]
             if level in names:
-                return common_pb2.Limit(level=level_value(LevelName(level)))
-            message = f"expected one of {', '.join(names)}, got {level!r}"
+                return common_pb2.Limit(level=level_value(DepthName(level)))
+            message = f"expected one of {', '.join(names)}, got {_short(level)}"
             self._fault("level", "UNKNOWN_LEVEL", message)
         elif time_ms is not None:
             return common_pb2.Limit(milliseconds=self._count("time_ms", 0))
@@ -404,16 +407,23 @@ class _Reader:
     def _count(self, field: str, default: int) -> int:
         value = self._fields.get(field, default)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 32:
-            self._fault(field, "OUT_OF_RANGE", f"expected a whole number from 0, got {value!r}")
+            self._fault(
+                field, "OUT_OF_RANGE", f"expected a whole number from 0, got {_short(value)}"
+            )
             return 0
         return value
 
     def _flag(self, field: str, *, default: bool) -> bool:
         value = self._fields.get(field, default)
         if not isinstance(value, bool):
-            self._fault(field, "NOT_A_FLAG", f"expected true or false, got {value!r}")
+            self._fault(field, "NOT_A_FLAG", f"expected true or false, got {_short(value)}")
             return False
         return value
+
+
+def _short(value: object) -> str:
+    """A value of a line for a message, however long and however deeply nested it is."""
+    return reprlib.repr(value)
 
 
 def _has_roll(source: common_pb2.PositionSource | None) -> bool:
@@ -511,7 +521,7 @@ def line_seconds(line: bytes, settings: LineSettings) -> float:
     if settings.time_ms is not None:
         limit.milliseconds = settings.time_ms
     elif settings.level is not None:
-        limit.level = level_value(LevelName(settings.level))
+        limit.level = level_value(DepthName(settings.level))
     plays = engine_pb2.RankPlaysRequest(limit=limit)
     return _READING_S + expected_s(engine_pb2.AnalyzeBatchRequest(rank_plays=plays))
 

@@ -97,12 +97,20 @@ def require_place(output: Path, source: Path) -> None:
     """See that there can be an output, before any work.
 
     Raises:
-        InvalidInputError: Its folder is missing, or it is the input.
+        InvalidInputError: Its folder is missing, it is the input, or one of them is no file: the
+            input is read twice, and the output is read to go on.
     """
+    if source.exists() and not source.is_file():
+        message = f"IN must be a regular file, and {source} is none"
+        raise input_error(message, field="IN", reason="NOT_A_FILE")
+    for path in (output, record_path(output)):
+        if path.exists() and not path.is_file():
+            message = f"OUT must be a regular file, and {path} is none"
+            raise _refusal(message, reason="NOT_A_FILE")
     if not output.parent.is_dir():
         message = f"there is no folder {output.parent}"
         raise _refusal(message, reason="FOLDER_MISSING")
-    if output.exists() and output.samefile(source):
+    if output.exists() and source.exists() and output.samefile(source):
         message = "the output must be another file than the input"
         raise _refusal(message, reason="SAME_FILE")
 
@@ -174,7 +182,7 @@ def _require_same(path: Path, record: Path, source: Input, settings: dict[str, A
         message = f"{path} is not empty, and {record.name} does not say how it was made{_ANEW}"
         raise _refusal(message, reason="NOT_AN_OUTPUT") from None
     changed = [
-        f"{name} was {before.get(name)!r} and is {settings.get(name)!r}"
+        f"{name} was {_told(before.get(name))} and is {_told(settings.get(name))}"
         for name in sorted(before.keys() | settings.keys())
         if before.get(name) != settings.get(name)
     ]
@@ -187,6 +195,10 @@ def _require_same(path: Path, record: Path, source: Input, settings: dict[str, A
     if source.size < size or _digest_of_first(source.path, size) != digest:
         message = f"{path} was begun with other questions than {source.path} holds now{_ANEW}"
         raise _refusal(message, reason="OTHER_INPUT")
+
+
+def _told(setting: object) -> str:
+    return "not given" if setting is None else repr(setting)
 
 
 def _digest_of_first(path: Path, size: int) -> str:

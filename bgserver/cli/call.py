@@ -11,7 +11,13 @@ import typer
 from google.protobuf import json_format
 
 from bgserver.cli.methods import all_methods, find_method, request_class
-from bgserver.cli.options import AddressOption, TimeoutOption, TokenOption, json_text
+from bgserver.cli.options import (
+    AddressOption,
+    TimeoutOption,
+    TokenOption,
+    json_fault,
+    json_text,
+)
 from bgserver.cli.problems import ErrorLine, error_line, input_error, status_for
 from bgserver.cli.transport import connect
 
@@ -169,10 +175,14 @@ def _requests(source: IO[bytes], method: MethodDescriptor) -> Iterator[_Line]:
 
 def _parsed(line: bytes, kind: type[Message]) -> Message | Exception:
     try:
-        return json_format.Parse(line.decode(), kind())
+        text = line.decode().strip()
+        if text.startswith("{"):
+            return json_format.Parse(text, kind())
+        fault = f"it begins with {text[:1]!r}, not with {{"
     except (json_format.ParseError, UnicodeDecodeError, RecursionError) as error:
-        message = f"expected {kind.DESCRIPTOR.name} as JSON: {str(error).partition(chr(10))[0]}"
-        return input_error(message, field="", reason="MALFORMED_JSON")
+        fault = json_fault(error)
+    message = f"expected {kind.DESCRIPTOR.name} as a JSON object: {fault}"
+    return input_error(message, field="", reason="MALFORMED_JSON")
 
 
 def _write(line: str) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddressOption",
+    "DepthName",
     "DiceArgument",
     "FirstTurnOption",
     "JsonOption",
@@ -28,6 +29,7 @@ __all__ = [
     "TimeMsOption",
     "TimeoutOption",
     "TokenOption",
+    "json_fault",
     "json_text",
     "level_value",
     "limit_message",
@@ -36,7 +38,7 @@ __all__ = [
 
 
 class LevelName(enum.Enum):
-    """How deep the engine looks."""
+    """How a player decides."""
 
     STATIC = "static"
     LOOKAHEAD_1 = "lookahead_1"
@@ -45,7 +47,17 @@ class LevelName(enum.Enum):
     RANDOM = "random"
 
 
+class DepthName(enum.Enum):
+    """How deep the engine looks: the levels that judge."""
+
+    STATIC = "static"
+    LOOKAHEAD_1 = "lookahead_1"
+    LOOKAHEAD_2 = "lookahead_2"
+    LOOKAHEAD_3 = "lookahead_3"
+
+
 _REMOTE = "Server"
+_MOST_WORDS = 200  # characters of an error that may repeat a whole line
 
 PositionArgument: TypeAlias = Annotated[
     str,
@@ -76,7 +88,7 @@ FirstTurnOption: TypeAlias = Annotated[
     ),
 ]
 LevelOption: TypeAlias = Annotated[
-    LevelName | None,
+    DepthName | None,
     typer.Option("--level", "-l", help="How deep the engine looks [static].", show_default=False),
 ]
 JudgeOption: TypeAlias = Annotated[
@@ -137,12 +149,12 @@ TimeoutOption: TypeAlias = Annotated[
 ]
 
 
-def level_value(name: LevelName) -> common_pb2.Level.ValueType:
+def level_value(name: LevelName | DepthName) -> common_pb2.Level.ValueType:
     """The level as the API names it."""
     return common_pb2.Level.Value(f"LEVEL_{name.name}")
 
 
-def limit_message(level: LevelName | str | None, time_ms: int | None) -> common_pb2.Limit | None:
+def limit_message(level: DepthName | str | None, time_ms: int | None) -> common_pb2.Limit | None:
     """How far the engine may go, as a request says it.
 
     Args:
@@ -170,11 +182,20 @@ def limit_message(level: LevelName | str | None, time_ms: int | None) -> common_
 def _named_limit(name: str) -> common_pb2.Limit:
     if name.startswith("rollout"):
         return common_pb2.Limit(preset=name)
-    names = [entry.value for entry in LevelName if entry is not LevelName.RANDOM]
+    names = [entry.value for entry in DepthName]
     if name not in names:
         message = f"expected one of {', '.join(names)} or a rollout level, got {name!r}"
         raise input_error(message, field="limit.level", reason="UNKNOWN_LEVEL")
-    return common_pb2.Limit(level=level_value(LevelName(name)))
+    return common_pb2.Limit(level=level_value(DepthName(name)))
+
+
+def json_fault(error: Exception) -> str:
+    """What is wrong with JSON that could not be read, in the first line of its error."""
+    text = str(error).partition("\n")[0]
+    # The protobuf library wraps the same error.
+    if "maximum recursion depth" in text:
+        return "it is nested too deeply"
+    return text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}..."
 
 
 def json_text(message: Message) -> str:

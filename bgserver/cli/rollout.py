@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,10 +15,10 @@ from bgserver.cli import inputs, tables
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
     AddressOption,
+    DepthName,
     DiceArgument,
     FirstTurnOption,
     JsonOption,
-    LevelName,
     NardyOption,
     PositionArgument,
     TimeoutOption,
@@ -132,11 +132,11 @@ def rollout(
         bool, typer.Option("--cubeless", help="Without cube and score.", rich_help_panel=_PLAY)
     ] = False,
     level: Annotated[
-        LevelName, typer.Option("--level", "-l", help="Level of plays.", rich_help_panel=_PLAY)
-    ] = LevelName.STATIC,
+        DepthName, typer.Option("--level", "-l", help="Level of plays.", rich_help_panel=_PLAY)
+    ] = DepthName.STATIC,
     cube_level: Annotated[
-        LevelName, typer.Option(help="Level of cube actions.", rich_help_panel=_PLAY)
-    ] = LevelName.STATIC,
+        DepthName, typer.Option(help="Level of cube actions.", rich_help_panel=_PLAY)
+    ] = DepthName.STATIC,
     early_plies: Annotated[
         int,
         typer.Option(
@@ -144,11 +144,11 @@ def rollout(
         ),
     ] = 0,
     early_level: Annotated[
-        LevelName | None,
+        DepthName | None,
         typer.Option(help="Level of early plays.", rich_help_panel=_PLAY, show_default=False),
     ] = None,
     early_cube_level: Annotated[
-        LevelName | None,
+        DepthName | None,
         typer.Option(
             help="Level of early cube actions.", rich_help_panel=_PLAY, show_default=False
         ),
@@ -164,8 +164,8 @@ def rollout(
         ),
     ] = None,
     truncate_level: Annotated[
-        LevelName, typer.Option(help="Level of that evaluation.", rich_help_panel=_PLAY)
-    ] = LevelName.STATIC,
+        DepthName, typer.Option(help="Level of that evaluation.", rich_help_panel=_PLAY)
+    ] = DepthName.STATIC,
     play_bearoff: Annotated[
         bool,
         typer.Option(
@@ -259,23 +259,25 @@ def rollout(
 
 def _read_state(file: Path) -> rollout_pb2.RolloutResponse:
     """Seed and state of an earlier rollout."""
-    try:
-        return rollout_pb2.RolloutResponse.FromString(file.read_bytes())
-    except DecodeError as error:
+    before = rollout_pb2.RolloutResponse()
+    with suppress(DecodeError):
+        before.ParseFromString(file.read_bytes())
+    if not before.state:
         message = f"{file} was not written by this command"
-        raise input_error(message, field="state", reason="NOT_A_ROLLOUT_STATE") from error
+        raise input_error(message, field="state", reason="NOT_A_ROLLOUT_STATE")
+    return before
 
 
-def _levels(checker: LevelName, cube: LevelName) -> rollout_pb2.RolloutLevels:
+def _levels(checker: DepthName, cube: DepthName) -> rollout_pb2.RolloutLevels:
     return rollout_pb2.RolloutLevels(checker=level_value(checker), cube=level_value(cube))
 
 
 def _early_levels(
-    checker: LevelName | None, cube: LevelName | None
+    checker: DepthName | None, cube: DepthName | None
 ) -> rollout_pb2.RolloutLevels | None:
     if checker is None and cube is None:
         return None
-    return _levels(checker or LevelName.STATIC, cube or LevelName.STATIC)
+    return _levels(checker or DepthName.STATIC, cube or DepthName.STATIC)
 
 
 def _follow(events: Iterator[Message], trials: int) -> rollout_pb2.RolloutResponse | None:

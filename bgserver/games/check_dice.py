@@ -14,12 +14,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bgserver.engine.errors import InvalidInputError
 from bgserver.games.dice import verify
 from bgserver.games.events import DiceRevealed, event_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bgserver.games.events import Event
 
 __all__ = ["main"]
 
@@ -36,10 +37,12 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{_USAGE}\n")
         return 2
     try:
-        form = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-        events = [event_from_json(event) for event in form["events"]]
-    except (OSError, ValueError, KeyError, TypeError, InvalidInputError) as error:
+        events = _events(json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
         sys.stderr.write(f"{arguments[0]}: no match exported as json: {error}\n")
+        return 2
+    except RecursionError:
+        sys.stderr.write(f"{arguments[0]}: no match exported as json: it is nested too deeply\n")
         return 2
     faults = verify(events)
     for fault in faults:
@@ -48,6 +51,19 @@ def main(arguments: Sequence[str]) -> int:
         games = sum(isinstance(event, DiceRevealed) for event in events)
         sys.stdout.write(f"{games} game{'s' * (games != 1)}: every roll as promised\n")
     return 1 if faults else 0
+
+
+def _events(form: object) -> list[Event]:
+    """The events of an export.
+
+    Raises:
+        ValueError: It is none.
+    """
+    events = form.get("events") if isinstance(form, dict) else None
+    if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
+        message = 'expected a JSON object whose "events" is a list of objects'
+        raise ValueError(message)
+    return [event_from_json(event) for event in events]
 
 
 if __name__ == "__main__":

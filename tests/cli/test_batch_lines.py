@@ -196,6 +196,32 @@ def test_all_that_is_wrong_with_a_line_is_named(
     assert [(fault.field, fault.reason) for fault in caught.value.faults] == faults
 
 
+@pytest.mark.parametrize("depth", [50, 300, 700, 900, 950, 980, 100_000])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}", '{{"position": {}}}', '{{"position": "start", "rollout": {}}}',
+        '{{"position": "start", "dice": {}, "kind": {}, "level": {}, "id": {}}}',
+        '{{"evaluate": {{"position": {}}}}}', '{{"state": {}}}',
+    ],
+    ids=lambda form: form[:30],
+)  # fmt: skip
+def test_deep_nesting_is_told_in_words(form: str, depth: int) -> None:
+    for opening, closing in (("[", "]"), ('{"state":', "}")):
+        nested = f"{opening * depth}1{closing * depth}"
+        with pytest.raises(UnreadableLineError) as caught:
+            _read(form.format(*[nested] * 4))
+        for fault in caught.value.faults:
+            assert "recursion" not in fault.message
+            assert len(fault.message) < 500
+
+
+def test_a_level_that_does_not_judge_is_not_offered() -> None:
+    with pytest.raises(UnreadableLineError, match=r"static.*lookahead_3, got 'random'") as caught:
+        _read({"position": "start", "level": "random"})
+    assert [fault.reason for fault in caught.value.faults] == ["UNKNOWN_LEVEL"]
+
+
 def test_a_line_that_is_no_text() -> None:
     with pytest.raises(UnreadableLineError, match="byte 1"):
         read_line(b"a\xff\n", _STATIC)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bgserver.cli.batch_output import look_at_input, opened, record_path
+from bgserver.cli.batch_output import look_at_input, opened, record_path, require_place
 from bgserver.engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bgserver.cli.batch_lines import Figure
 
 _SETTINGS = {"level": "static", "digest": "abc"}
@@ -99,7 +98,7 @@ def test_other_settings_are_refused_and_named(batch: _Batch) -> None:
     batch.run(2)
     changed = {**_SETTINGS, "level": "lookahead_1", "kind": "cube"}
     _refused(batch, "OTHER_SETTINGS", "level was 'static' and is 'lookahead_1'", settings=changed)
-    _refused(batch, "OTHER_SETTINGS", "kind was None and is 'cube'", settings=changed)
+    _refused(batch, "OTHER_SETTINGS", "kind was not given and is 'cube'", settings=changed)
     batch.run()  # the refusals have changed nothing
     assert batch.lines == _ALL
 
@@ -152,6 +151,19 @@ def test_a_missing_folder_and_the_input_itself_are_refused(batch: _Batch, tmp_pa
     batch.answers = batch.questions
     _refused(batch, "SAME_FILE", "another file than the input")
     assert batch.questions.read_text().startswith("a\n")
+
+
+def test_what_is_no_regular_file_is_refused(batch: _Batch, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    record_path(batch.answers).mkdir()
+    _refused(batch, "NOT_A_FILE", "OUT must be a regular file")
+    assert not batch.answers.exists()
+    for path in (folder, Path("/dev/null")):
+        with pytest.raises(InvalidInputError, match="OUT must be a regular file"):
+            require_place(path, batch.questions)
+    with pytest.raises(InvalidInputError, match="IN must be a regular file"):
+        require_place(tmp_path / "new.jsonl", folder)
 
 
 def test_an_empty_input_gives_an_empty_output(tmp_path: Path) -> None:

@@ -98,10 +98,23 @@ def test_bytes_that_are_no_text(bgserver: CommandLine) -> None:
 
 
 def test_deep_nesting_is_a_bad_line(bgserver: CommandLine) -> None:
-    stdin = _lines("[" * 100_000, _plays(3, 1))
+    stdin = _lines('{"position":' * 100_000, _plays(3, 1))
     answer = bgserver("call", "RulesService/ListPlays", stdin=stdin)
     assert answer.code == 1
     assert len(answer.lines) == 2
+    assert answer.lines[0]["error"]["violations"][0]["description"].endswith("nested too deeply")
+
+
+def test_a_line_that_is_no_object_is_told_in_words(bgserver: CommandLine) -> None:
+    texts = ("null", "5", "true", '"x"', "[]", "[1]", "-")
+    answer = bgserver("call", "EngineService/Rollout", stdin=_lines(*texts))
+    assert answer.code == 1
+    assert len(answer.lines) == len(texts)
+    for line, text in zip(answer.lines, texts, strict=True):
+        (violation,) = line["error"]["violations"]
+        assert violation["reason"] == "MALFORMED_JSON"
+        expected = f"expected RolloutRequest as a JSON object: it begins with '{text[0]}', not with"
+        assert violation["description"].startswith(expected)
 
 
 def test_a_line_without_end_is_a_bad_line(

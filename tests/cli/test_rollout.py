@@ -65,6 +65,9 @@ def test_it_goes_on_where_it_ended(bgserver: CommandLine, tmp_path: Path) -> Non
     assert further == whole
     file.write_bytes(b"\xff")
     assert "state:" in bgserver(*arguments, "--continue", str(file)).err
+    file.write_bytes(b"")  # a message without fields, but no state
+    assert "state:" in bgserver(*arguments, "--continue", str(file)).err
+    assert file.read_bytes() == b""
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_it_goes_on_where_it_ended(bgserver: CommandLine, tmp_path: Path) -> Non
         (("--trials", "5", "--min-trials", "6", "--early-plies", "2"), ["min_trials:", "early_le"]),
         (("--truncate-level", "lookahead_1"), ["truncate_level:"]),
         (("31", "--plays", "8/5 6/5,24/18"), ["plays[1]:"]),
-        (("--level", "random"), ["levels.checker:"]),
+        (("--level", "random"), ["--level", "lookahead_3"]),
     ],
 )
 def test_every_fault_is_named(

@@ -149,11 +149,18 @@ def test_exported_dice_can_be_checked(tmp_path: Any, capsys: pytest.CaptureFixtu
     assert "game 1: roll 1" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"events": [{}]}', '{"events": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", "null", '{"events": [{}]}', '{"events": [1]}', '{"events": 1}', "[" * 100_000],
+    ids=lambda text: text[:20],
+)
 def test_other_files_cannot(tmp_path: Any, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "match.json"
     path.write_text(text, encoding="utf-8")
     assert main([str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "no match exported as json: " in said
+    assert not any(word in said for word in ("indices", "iterable", "attribute", "recursion"))
     assert main([str(tmp_path / "none")]) == 2
     assert main([]) == 2
     assert "no match" in capsys.readouterr().err
