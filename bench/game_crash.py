@@ -68,8 +68,8 @@ class CrashReport:
 
 def _nursery() -> None:
     """Load the engine, then fork a server for each line on stdin: `FILE PORT`."""
-    from bgserver.server.app import load_engine, no_progress, serve  # noqa: PLC0415
-    from bgserver.server.config import ServerConfig  # noqa: PLC0415
+    from bgserver.server.app import load_engine, no_progress, serve  # noqa: PLC0415 -- loads slowly
+    from bgserver.server.config import ServerConfig  # noqa: PLC0415 -- loads slowly
 
     engine = load_engine(ServerConfig(), no_progress)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -66,7 +66,7 @@ def here(threads: int | None) -> Iterator[Workers]:
         threads: How many; None for one for each processor.
     """
     from bgserver.engine.identity import identity_of  # noqa: PLC0415 -- loads Numba
-    from bgserver.engine.local_executor import LocalExecutor  # noqa: PLC0415
+    from bgserver.engine.local_executor import LocalExecutor  # noqa: PLC0415 -- loads slowly
     from bgserver.server.app import load_engine  # noqa: PLC0415 -- loads Numba
 
     config = read_config(threads=threads)
@@ -87,8 +87,8 @@ def on_cluster(address: str) -> Iterator[Workers]:
     Raises:
         ClusterError: The cluster cannot do it.
     """
-    from bgserver.engine.cluster import connect_cluster  # noqa: PLC0415
-    from bgserver.engine.dask_worker import EngineSource  # noqa: PLC0415
+    from bgserver.engine.cluster import connect_cluster  # noqa: PLC0415 -- loads slowly
+    from bgserver.engine.dask_worker import EngineSource  # noqa: PLC0415 -- loads slowly
     from bgserver.engine.evaluator import Engine  # noqa: PLC0415 -- loads Numba
 
     config = read_config()

@@ -15,8 +15,8 @@ from bgserver.cli.inputs import parse_player
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
     AddressOption,  # noqa: TC001 -- typer reads the annotations at run time
-    TimeoutOption,  # noqa: TC001
-    TokenOption,  # noqa: TC001
+    TimeoutOption,  # noqa: TC001 -- typer reads it at run time
+    TokenOption,  # noqa: TC001 -- typer reads it at run time
 )
 from bgserver.cli.play_text import describe, headline
 from bgserver.cli.problems import error_line

@@ -33,6 +33,6 @@ class StreamDice:
         """None: nothing is promised."""
         return None
 
-    def reveal(self, game: int) -> str | None:  # noqa: ARG002
+    def reveal(self, game: int) -> str | None:  # noqa: ARG002 -- part of the interface
         """None: the seed is no secret."""
         return None

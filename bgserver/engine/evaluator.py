@@ -25,6 +25,7 @@ from bgserver.engine.lookahead import (
 )
 from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
 from bgserver.engine.moments import require_playing, require_roll_to_play
+from bgserver.engine.network_info import NetworkInfo
 from bgserver.engine.player import Player
 from bgserver.engine.plays import board_array, legal_plays, step_graph, variant_code
 from bgserver.engine.position import Dice, GameState, Position, Variant
@@ -89,22 +90,6 @@ class Evaluation:
     """What judged: a network (`contact`, `race`, `crashed`, `opening`), `bearoff` or `finished`."""
     preset: str | None = None
     """The rollout level of the figures (`level` is then the level before it); else None."""
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkInfo:
-    """A network or table that the engine judges with."""
-
-    name: str
-    """Name, for example `contact`."""
-    variant: Variant
-    """The game."""
-    version: str
-    """Version of the weights or table."""
-    loaded: bool
-    """False if it is missing."""
-    description: str
-    """Inputs, width, origin."""
 
 
 class GameCore:

@@ -52,11 +52,11 @@ class SecretDice:
         """Throw two dice; game and index have no influence."""
         return secrets.randbelow(6) + 1, secrets.randbelow(6) + 1
 
-    def commitment(self, game: int) -> str | None:  # noqa: ARG002
+    def commitment(self, game: int) -> str | None:  # noqa: ARG002 -- part of the interface
         """None: nothing is promised."""
         return None
 
-    def reveal(self, game: int) -> str | None:  # noqa: ARG002
+    def reveal(self, game: int) -> str | None:  # noqa: ARG002 -- part of the interface
         """None: there is no seed."""
         return None
 
@@ -90,11 +90,11 @@ class SeededDice:
         """Throw two dice; they depend on seed, game and index only."""
         return _dice(_game_seed(self._master, game), index)
 
-    def commitment(self, game: int) -> str | None:  # noqa: ARG002
+    def commitment(self, game: int) -> str | None:  # noqa: ARG002 -- part of the interface
         """None: whoever knows the seed knows the dice."""
         return None
 
-    def reveal(self, game: int) -> str | None:  # noqa: ARG002
+    def reveal(self, game: int) -> str | None:  # noqa: ARG002 -- part of the interface
         """None: nothing was promised."""
         return None
 

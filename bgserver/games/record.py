@@ -148,7 +148,7 @@ def _entry(state: TableState, event: ev.Event) -> Entry | None:
     kind = _CUBE_ENTRIES.get(type(event))
     if kind is None:
         return None
-    return Entry(kind, getattr(event, "seat"), value=getattr(event, "value"))  # noqa: B009
+    return Entry(kind, getattr(event, "seat"), value=getattr(event, "value"))  # noqa: B009 -- not on every event
 
 
 def match_json(events: Iterable[ev.Event], names: tuple[str, str] = ("", "")) -> Json:

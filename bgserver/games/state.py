@@ -78,7 +78,7 @@ class TableState:
     """Whose turn it is; without meaning during the opening."""
     turn_start: Position = Position.start()  # noqa: RUF009 -- an immutable value
     """The board at the start of the turn, seen by the player on turn."""
-    position: Position = Position.start()  # noqa: RUF009
+    position: Position = Position.start()  # noqa: RUF009 -- frozen
     """The board with the steps made so far, seen by the player on turn."""
     dice: Dice | None = None
     """The roll that is being played."""

@@ -269,7 +269,7 @@ class Storage:
                 message = f"{most} games are unfinished already"
                 raise OverloadedError(message, _RETRY_AFTER_S)
             cursor = connection.execute(
-                f"INSERT INTO game ({_GAME_COLUMNS}) VALUES (NULL{', ?' * 9})",  # noqa: S608
+                f"INSERT INTO game ({_GAME_COLUMNS}) VALUES (NULL{', ?' * 9})",  # noqa: S608 -- only names of our own
                 _game_values(row)[1:],
             )
             key = cursor.lastrowid or 0
@@ -349,7 +349,7 @@ class Storage:
             ).fetchall()
             for key, _ in rows:
                 for name, column in _PARTS:
-                    connection.execute(f"DELETE FROM {name} WHERE {column} = ?", (key,))  # noqa: S608
+                    connection.execute(f"DELETE FROM {name} WHERE {column} = ?", (key,))  # noqa: S608 -- only names of our own
             if rows:
                 connection.execute("PRAGMA incremental_vacuum")
             return [game_id for _, game_id in rows]
@@ -372,7 +372,7 @@ class Storage:
         def task(connection: sqlite3.Connection) -> list[tuple[str, str, bytes | None]]:
             marks = ", ".join("?" * len(hashes))
             query = (
-                "SELECT game.id, code.role, code.content FROM code JOIN game"  # noqa: S608
+                "SELECT game.id, code.role, code.content FROM code JOIN game"  # noqa: S608 -- only names of our own
                 f" ON game.key = code.game WHERE code.hash IN ({marks})"
             )
             return connection.execute(query, tuple(hashes)).fetchall()
@@ -533,7 +533,7 @@ def _load(connection: sqlite3.Connection, game_id: str) -> Loaded | None:
     connection.execute("SAVEPOINT load")
     try:
         values = connection.execute(
-            f"SELECT {_GAME_COLUMNS} FROM game WHERE id = ?",  # noqa: S608
+            f"SELECT {_GAME_COLUMNS} FROM game WHERE id = ?",  # noqa: S608 -- only names of our own
             (game_id,),
         ).fetchone()
         if values is None:
@@ -615,7 +615,7 @@ def list_rows(
         where.append("key < ?")
         values.append(before)
     query = (
-        f"SELECT {_GAME_COLUMNS}, detail.body FROM game JOIN detail ON detail.game = key"  # noqa: S608
+        f"SELECT {_GAME_COLUMNS}, detail.body FROM game JOIN detail ON detail.game = key"  # noqa: S608 -- only names of our own
         f" WHERE {' AND '.join(where)} ORDER BY key DESC LIMIT ?"
     )
     return [

@@ -61,7 +61,7 @@ class _Refusing(rules_pb2_grpc.RulesServiceServicer):
         raise AssertionError
 
     # The generated base class is abstract; nobody calls these.
-    ListPlays = InspectPosition = ConvertPosition = ListPresets = DescribeRules = ApplyPlay  # type: ignore[assignment]
+    ListPlays = InspectPosition = ConvertPosition = ListPresets = DescribeRules = ApplyPlay  # type: ignore[assignment]  # one for all
 
 
 @pytest.fixture(scope="module")

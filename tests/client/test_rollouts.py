@@ -54,7 +54,7 @@ def test_kinds_and_levels_by_name(client: Client) -> None:
     assert pair.entries[0].trials == 1
     for arguments in ({"kind": "score"}, {"levels": "deep"}, {"plays": "8/5 6/5"}):
         with pytest.raises(InvalidArgumentError):
-            client.roll_out("start", **arguments)  # type: ignore[arg-type]
+            client.roll_out("start", **arguments)  # type: ignore[arg-type]  # names are tried out
 
 
 async def test_asynchronously(server_address: str) -> None:

@@ -55,7 +55,7 @@ def trials(
 
 
 def _cut(plies: int, **changes: object) -> RolloutOptions:
-    return replace(_OPTIONS, truncate_plies=plies, **changes)  # type: ignore[arg-type]
+    return replace(_OPTIONS, truncate_plies=plies, **changes)  # type: ignore[arg-type]  # names are tried out
 
 
 _NARDY = GameState(position=Position.start(Variant.LONG_NARDY))
@@ -271,7 +271,7 @@ def test_pieces_are_short(engine: Engine) -> None:
 
 
 def test_specs_are_values_that_can_be_sent(engine: Engine) -> None:
-    import pickle  # noqa: PLC0415
+    import pickle  # noqa: PLC0415 -- for this test alone
 
     spec = position_rollout(GameState(_CONTACT), _cut(3))
     chunk = RolloutChunk(spec, 0, 5, 1)

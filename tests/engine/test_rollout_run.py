@@ -354,7 +354,7 @@ def test_every_fault_of_the_options_is_named(
     state: GameState, changes: dict[str, object], faults: set[tuple[str, str]]
 ) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        position_rollout(state, replace(RolloutOptions(), **changes))  # type: ignore[arg-type]
+        position_rollout(state, replace(RolloutOptions(), **changes))  # type: ignore[arg-type]  # names are tried out
     assert {(fault.field, fault.reason) for fault in caught.value.faults} == faults
 
 

@@ -46,7 +46,7 @@ class GivenDice:
     def commitment(self, game: int) -> str | None:  # noqa: ARG002 -- the protocol's
         return None
 
-    def reveal(self, game: int) -> str | None:  # noqa: ARG002
+    def reveal(self, game: int) -> str | None:  # noqa: ARG002 -- part of the interface
         return None
 
 

@@ -305,7 +305,7 @@ def play_random_games(name: str, count: int, *, illegal: int) -> None:
             table.play(illegal=illegal)
             table.finish()
         except BaseException:
-            print(f"failed: {name!r}, seed {seed}, event {len(table.log)}")  # noqa: T201
+            print(f"failed: {name!r}, seed {seed}, event {len(table.log)}")  # noqa: T201 -- for whoever reruns it
             raise
         games += table.state.game
 

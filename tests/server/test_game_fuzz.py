@@ -97,7 +97,7 @@ def test_random_actions(local: LocalTransport, preset: str, settings: dict[str, 
     for _ in range(_ACTIONS):
         token = dice.choice(tokens)
         get = game_pb2.GetGameRequest(game_id=created.game_id, token=token)
-        view = local.unary(f"{_SERVICE}/GetGame", get).view  # type: ignore[attr-defined]
+        view = local.unary(f"{_SERVICE}/GetGame", get).view  # type: ignore[attr-defined]  # a message of this method
         if view.stage == game_pb2.GAME_STAGE_SESSION_OVER:
             break
         act = game_pb2.ActRequest(
@@ -114,7 +114,7 @@ def test_random_actions(local: LocalTransport, preset: str, settings: dict[str, 
             assert kind in {"play", "resign"} or _kind(kind) in view.legal.actions
         except StatusError as error:
             outcomes[error.code.name] += 1
-            after = local.unary(f"{_SERVICE}/GetGame", get).view  # type: ignore[attr-defined]
+            after = local.unary(f"{_SERVICE}/GetGame", get).view  # type: ignore[attr-defined]  # a message of this method
             after.clock.CopyFrom(view.clock)
             view.clock.SetInParent()
             assert after == view
@@ -133,7 +133,7 @@ def _check_log(local: LocalTransport, created: Any, events: int) -> None:
     request = game_pb2.ExportGameRequest(
         game_id=created.game_id, token=created.first_token, format=game_pb2.EXPORT_FORMAT_JSON
     )
-    text = local.unary(f"{_SERVICE}/ExportGame", request).text  # type: ignore[attr-defined]
+    text = local.unary(f"{_SERVICE}/ExportGame", request).text  # type: ignore[attr-defined]  # a message of this method
     state = None
     for form in json.loads(text)["events"]:
         state = apply(state, event_from_json(form))
