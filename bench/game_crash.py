@@ -32,7 +32,8 @@ from bgserver_client.v1 import game_pb2
 
 from bgserver.games.events import event_from_json
 from bgserver.games.state import replay
-from bgserver.games.storage import list_rows, read_only, whole_game
+from bgserver.games.storage_queries import list_rows, whole_game
+from bgserver.games.storage_schema import open_existing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -338,7 +339,7 @@ async def _check_game(client: AsyncClient, played: _Played, report: CrashReport)
 
 def _check_file(path: Path, report: CrashReport) -> None:
     """Replay every log of the file."""
-    with contextlib.closing(read_only(str(path))) as connection:
+    with contextlib.closing(open_existing(str(path))) as connection:
         for row, _ in list_rows(connection, everything=True, most=1_000_000):
             found = whole_game(connection, row.id)
             if found is None or not found[2]:

@@ -117,7 +117,7 @@ def _filter_value(which: Filter) -> game_pb2.GameFilter.ValueType:
 
 
 def _of_file(path: str, which: Filter, preset: str, count: int) -> game_pb2.ListGamesResponse:
-    from bgserver.games.storage import list_rows  # noqa: PLC0415 -- loads Numba
+    from bgserver.games.storage_queries import list_rows  # noqa: PLC0415 -- loads Numba
     from bgserver.games.storage_records import Status  # noqa: PLC0415 -- loads slowly
     from bgserver.server.convert_game import summary_message  # noqa: PLC0415 -- loads slowly
 
@@ -129,10 +129,10 @@ def _of_file(path: str, which: Filter, preset: str, count: int) -> game_pb2.List
 
 def _connection(path: str) -> sqlite3.Connection:
     from bgserver.games.errors import StorageError  # noqa: PLC0415 -- loads Numba
-    from bgserver.games.storage import read_only  # noqa: PLC0415 -- loads slowly
+    from bgserver.games.storage_schema import open_existing  # noqa: PLC0415 -- loads slowly
 
     try:
-        return read_only(path)
+        return open_existing(path)
     except StorageError as error:
         raise input_error(str(error), field="--data", reason="NO_DATA_FILE") from None
 
@@ -191,7 +191,7 @@ def export_game(
 def _export_from_file(
     path: str, game: str, form: game_pb2.ExportFormat.ValueType
 ) -> game_pb2.ExportGameResponse:
-    from bgserver.games.storage import whole_game  # noqa: PLC0415 -- loads Numba
+    from bgserver.games.storage_queries import whole_game  # noqa: PLC0415 -- loads Numba
     from bgserver.server.game_export import export  # noqa: PLC0415 -- loads slowly
 
     with closing(_connection(path)) as connection:

@@ -12,7 +12,8 @@ import pytest
 from bgserver.engine.errors import OverloadedError
 from bgserver.games.errors import RequestReusedError, StorageError, UnknownInvitationError
 from bgserver.games.setup import new_setup
-from bgserver.games.storage import IN_MEMORY, Storage, list_rows, read_only, whole_game
+from bgserver.games.storage import IN_MEMORY, Storage
+from bgserver.games.storage_queries import list_rows, whole_game
 from bgserver.games.storage_records import (
     Append,
     Brief,
@@ -25,6 +26,7 @@ from bgserver.games.storage_records import (
     OccupantKind,
     Status,
 )
+from bgserver.games.storage_schema import open_existing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,7 +182,7 @@ def test_a_restart(tmp_path: Path, time: _Time) -> None:
         assert storage.secret == secret
         assert [row.id for row, _ in _all(storage)] == ["a"]
         # Beside the server, and without changing anything.
-        with closing(read_only(str(path))) as connection:
+        with closing(open_existing(str(path))) as connection:
             assert [row.id for row, _ in list_rows(connection, everything=True)] == ["a"]
             assert whole_game(connection, "b") is None
             with pytest.raises(sqlite3.OperationalError):
@@ -246,4 +248,4 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="file"):
         Storage(str(tmp_path / "file" / "games.db"), lambda: 0.0)
     with pytest.raises(StorageError, match="no file"):
-        read_only(str(tmp_path / "none.db"))
+        open_existing(str(tmp_path / "none.db"))
