@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 import pytest_asyncio
+from bgserver_client import AsyncClient
 
 from bgserver.engine.evaluator import Engine
 from bgserver.server.app import BgServer
@@ -65,6 +66,13 @@ async def channel(server: BgServer) -> AsyncIterator[grpc.aio.Channel]:
     """A connection to `server`."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         yield channel
+
+
+@pytest_asyncio.fixture
+async def client(server: BgServer) -> AsyncIterator[AsyncClient]:
+    """A client of `server`."""
+    async with AsyncClient(server.address) as client:
+        yield client
 
 
 @pytest.fixture

@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bgserver_client import AsyncGame
 from bgserver_client.v1 import common_pb2, game_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bgserver_client import AsyncGame
+    from bgserver_client import AsyncClient
 
-__all__ = ["FIRST", "SECOND", "finish_turn", "play_on", "play_until", "until"]
+__all__ = [
+    "FIRST",
+    "OVER",
+    "SECOND",
+    "finish_turn",
+    "pair",
+    "play_on",
+    "play_through",
+    "play_until",
+    "until",
+]
 
 FIRST, SECOND = common_pb2.SEAT_FIRST, common_pb2.SEAT_SECOND
+OVER = game_pb2.GAME_STAGE_GAME_OVER
 _ANSWERS = {
     game_pb2.ACTION_KIND_TAKE: "take",
     game_pb2.ACTION_KIND_PLAY_ON: "play_on",
     game_pb2.ACTION_KIND_REFUSE: "refuse",
 }
+
+
+async def pair(
+    client: AsyncClient, preset: str = "classic", **settings: Any
+) -> tuple[AsyncGame, AsyncGame]:
+    """Two persons at a table that has just begun."""
+    first = await AsyncGame.create(client, preset, **settings)
+    second = await AsyncGame.join(client, first.invitations[1])
+    await first.refresh()
+    return first, second
 
 
 async def play_on(game: AsyncGame) -> None:
@@ -40,7 +62,7 @@ async def play_on(game: AsyncGame) -> None:
 async def finish_turn(game: AsyncGame) -> None:
     """Roll if need be, and play until it is the other's turn or the game is over."""
     await game.refresh()
-    while game.is_my_turn and game.view.stage != game_pb2.GAME_STAGE_GAME_OVER:
+    while game.is_my_turn and game.view.stage != OVER:
         await play_on(game)
 
 
@@ -59,6 +81,13 @@ async def play_until(
                     return
     message = "the game did not get there"
     raise AssertionError(message)
+
+
+async def play_through(first: AsyncGame, second: AsyncGame) -> None:
+    """Play one game and end the session."""
+    await play_until(first, second, lambda view: view.stage == OVER)
+    await first.refresh()
+    await first.act("end_session")
 
 
 async def until(

@@ -6,28 +6,19 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bgserver_client import AsyncClient, AsyncGame, NotFoundError, UnavailableError, person
+from bgserver_client import AsyncClient, AsyncGame, NotFoundError, UnavailableError
 from bgserver_client.v1 import game_pb2
 
 from bgserver.server.app import BgServer, ServerStartError
 from bgserver.server.config import ServerConfig
 from tests.server.manual_clock import ManualClock
-from tests.server.players import finish_turn, play_until, until
+from tests.server.players import OVER, finish_turn, pair, play_until, until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bgserver.engine.evaluator import Engine
     from tests.server.conftest import Starter
-
-_OVER = game_pb2.GAME_STAGE_GAME_OVER
-
-
-async def _pair(client: AsyncClient, preset: str, **settings: Any) -> tuple[AsyncGame, AsyncGame]:
-    first = await AsyncGame.create(client, preset, first=person("Anna"), **settings)
-    second = await AsyncGame.join(client, first.invitations[1], person="Ben")
-    await first.refresh()
-    return first, second
 
 
 async def test_players_and_watchers_go_on_after_a_restart(
@@ -38,7 +29,7 @@ async def test_players_and_watchers_go_on_after_a_restart(
     async with start_server(data=data) as server:
         port = server.port
         client = AsyncClient(server.address)
-        first, second = await _pair(client, "traditional", seed=3)
+        first, second = await pair(client, "traditional", seed=3)
 
         async def watch() -> None:
             numbers.extend([message.event.number async for message in first.watch()])
@@ -56,7 +47,7 @@ async def test_players_and_watchers_go_on_after_a_restart(
     async with start_server(data=data, port=port):
         await waiting
         assert acting.view.version > version
-        await play_until(first, second, lambda view: view.stage == _OVER)
+        await play_until(first, second, lambda view: view.stage == OVER)
         await first.refresh()
         await first.act("end_session")
         await watcher
@@ -77,7 +68,7 @@ async def test_an_outage_is_not_the_players_time(
         start_server(data=data, clock=clock) as server,
         AsyncClient(server.address) as client,
     ):
-        first, second = await _pair(client, "joinpal", turn_seconds=60)
+        first, second = await pair(client, "joinpal", turn_seconds=60)
         acting = first if first.is_my_turn else second
         clock.advance(20)
         assert (await acting.refresh()).clock.seconds_left == 40
@@ -104,7 +95,7 @@ async def test_an_outage_is_not_the_players_time(
 async def test_the_third_timeout_loses_a_joinpal_game(start_server: Starter) -> None:
     clock = ManualClock()
     async with start_server(clock=clock) as server, AsyncClient(server.address) as client:
-        first, second = await _pair(client, "joinpal", turn_seconds=30, seed=2)
+        first, second = await pair(client, "joinpal", turn_seconds=30, seed=2)
         loser, other = (first, second) if first.is_my_turn else (second, first)
         for count in (1, 2, 3):
             await finish_turn(other)
@@ -116,7 +107,7 @@ async def test_the_third_timeout_loses_a_joinpal_game(start_server: Starter) -> 
             event = await until(loser, lambda event: event.HasField("timed_out"), version)
             assert event.timed_out.count == count
         await loser.refresh()
-        assert loser.view.stage == _OVER
+        assert loser.view.stage == OVER
         outcome = loser.view.last_outcome
         assert (outcome.reason, outcome.points) == (game_pb2.END_REASON_TIMEOUT, 1)
         assert outcome.winner == other.seat
@@ -168,7 +159,7 @@ async def test_a_data_file_that_cannot_be_used(engine: Engine, tmp_path: Path) -
 async def test_a_full_disk_loses_nothing(start_server: Starter, tmp_path: Path) -> None:
     data = str(tmp_path / "games.db")
     async with start_server(data=data) as server, AsyncClient(server.address) as client:
-        first, second = await _pair(client, "traditional", seed=3)
+        first, second = await pair(client, "traditional", seed=3)
         acting = first if first.is_my_turn else second
         acting = AsyncGame(client, acting.id, acting.token, patience_s=0.0)
         await acting.refresh()
@@ -195,7 +186,7 @@ async def test_a_full_disk_loses_nothing(start_server: Starter, tmp_path: Path) 
         )
         await acting.refresh()
         assert acting.view.version >= version
-        await play_until(first, second, lambda view: view.stage == _OVER)
+        await play_until(first, second, lambda view: view.stage == OVER)
         events = [m.event.number async for m in _all(client, first)]
         assert events == list(range(1, first.view.version + 1))
 

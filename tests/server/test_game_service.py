@@ -1,20 +1,16 @@
-"""`GameService`: secrets, races, repeated requests, watching, lists, hints, exports."""
+"""`GameService`: secrets, seats, races, repeated requests, refusals."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import uuid
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 from bgserver_client import (
     AbortedError,
     AlreadyExistsError,
     AsyncClient,
-    AsyncGame,
     FailedPreconditionError,
     InvalidArgumentError,
     NotFoundError,
@@ -23,44 +19,15 @@ from bgserver_client import (
     person,
     player,
 )
-from bgserver_client.v1 import common_pb2, game_pb2, rules_pb2
+from bgserver_client.v1 import game_pb2, rules_pb2
 
-from bgserver.games.dice import verify
-from bgserver.games.events import event_from_json
-from bgserver.games.state import replay
-from tests.server.players import FIRST, SECOND, play_on, play_until
+from tests.server.players import FIRST, SECOND, pair
 from tests.server.requests import failing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     import grpc
 
-    from bgserver.server.app import BgServer
     from tests.server.conftest import Starter
-
-_OVER = game_pb2.GAME_STAGE_GAME_OVER
-
-
-@pytest_asyncio.fixture
-async def client(server: BgServer) -> AsyncIterator[AsyncClient]:
-    async with AsyncClient(server.address) as client:
-        yield client
-
-
-async def _pair(client: AsyncClient, preset: str = "classic", **settings: Any) -> tuple[Any, Any]:
-    """Two persons at a table that has just begun."""
-    first = await AsyncGame.create(client, preset, **settings)
-    second = await AsyncGame.join(client, first.invitations[1])
-    await first.refresh()
-    return first, second
-
-
-async def _play_through(first: AsyncGame, second: AsyncGame) -> None:
-    """Play one game and end the session."""
-    await play_until(first, second, lambda view: view.stage == _OVER)
-    await first.refresh()
-    await first.act("end_session")
 
 
 # --- who may do what -----------------------------------------------------------------------------
@@ -226,7 +193,7 @@ async def test_too_many_games(start_server: Starter) -> None:
 
 
 async def test_of_two_actions_at_once_one_is_too_late(client: AsyncClient) -> None:
-    first, second = await _pair(client, seed=1)
+    first, second = await pair(client, seed=1)
     for _ in range(20):
         for game in (first, second):
             await game.refresh()
@@ -252,7 +219,7 @@ async def test_of_two_actions_at_once_one_is_too_late(client: AsyncClient) -> No
 
 
 async def test_a_repeated_action_is_done_once(client: AsyncClient) -> None:
-    first, second = await _pair(client, seed=1)
+    first, second = await pair(client, seed=1)
     game = first if first.is_my_turn else second
     version, step = game.view.version, game.legal.steps[0]
     move = (step.source, step.target)
@@ -277,7 +244,7 @@ async def test_a_repeated_action_is_done_once(client: AsyncClient) -> None:
 
 async def test_what_is_refused_changes_nothing(channel: grpc.aio.Channel, server: Any) -> None:
     async with AsyncClient(server.address) as client:
-        first, second = await _pair(client, seed=1)
+        first, second = await pair(client, seed=1)
         game = first if first.is_my_turn else second
         version = game.view.version
         bad: list[tuple[Any, set[tuple[str, str]]]] = [
@@ -325,7 +292,7 @@ async def test_what_is_refused_changes_nothing(channel: grpc.aio.Channel, server
 
 
 async def test_a_whole_play_in_notation(client: AsyncClient) -> None:
-    first, second = await _pair(client, seed=1)
+    first, second = await pair(client, seed=1)
     game = first if first.is_my_turn else second
     hint = await game.hint(max_plays=1)
     best = hint.plays[0].play
@@ -334,266 +301,3 @@ async def test_a_whole_play_in_notation(client: AsyncClient) -> None:
     assert following.plays[0].play.notation == best.notation  # the step made belongs to it
     view = await game.play(best.notation)
     assert list(view.position.points) == list(best.result.points)
-
-
-# --- watching ------------------------------------------------------------------------------------
-
-
-async def test_watchers_get_every_event_once(client: AsyncClient) -> None:
-    first, second = await _pair(client, seed=5)
-
-    async def watch(after: int, again_after: int) -> list[int]:
-        """Watch, going away and coming back after every so many events."""
-        numbers: list[int] = []
-        ended = False
-        while not ended:
-            last = numbers[-1] if numbers else after
-            async with client.watch(first.id, first.token, after_event=last) as messages:
-                count = 0
-                ended = True
-                async for message in messages:
-                    numbers.append(message.event.number)
-                    count += 1
-                    if count == again_after:
-                        ended = False
-                        break
-        return numbers
-
-    watchers = [asyncio.create_task(watch(after, again)) for after, again in ((0, 7), (3, 999))]
-    await _play_through(first, second)
-    late = asyncio.create_task(watch(0, 100))
-    last = first.view.version
-    assert await watchers[0] == list(range(1, last + 1))
-    assert await watchers[1] == list(range(4, last + 1))
-    assert await late == list(range(1, last + 1))
-
-
-async def test_who_does_not_read_holds_up_nobody(client: AsyncClient) -> None:
-    first, second = await _pair(client, seed=5)
-    stream = client.watch(first.id, first.token, include_views=True)
-    await anext(stream)
-    await _play_through(first, second)
-    numbers = [message.event.number async for message in stream]
-    assert numbers == list(range(2, first.view.version + 1))
-
-
-async def test_views_come_with_the_last_event(client: AsyncClient) -> None:
-    waiting = await AsyncGame.create(client, "classic", seed=1)
-    watching = waiting.watch(include_views=True)
-    async with aclosing(watching) as messages:
-        message = await anext(messages)
-        assert (message.HasField("event"), message.view.second.open) == (False, True)
-        second = await AsyncGame.join(client, waiting.invitations[1], person="Ben")
-        views = []
-        async for message in messages:
-            if message.HasField("view"):
-                assert message.view.version == message.event.number
-                views.append(message.view)
-                break
-    assert views[0].second.name == "Ben"
-    assert views[0].version == second.view.version
-
-
-async def test_an_event_that_has_not_happened(client: AsyncClient) -> None:
-    created = await client.create_game("classic", second=person())
-    with pytest.raises(InvalidArgumentError) as caught:
-        async for _ in client.watch(created.game_id, created.first_token, after_event=1000):
-            pass
-    assert caught.value.violations[0].field == "after_event"
-
-
-async def test_watchers_do_not_count_as_calls_in_work(start_server: Starter) -> None:
-    async with (
-        start_server(max_pending_requests=1, max_watchers=3) as server,
-        AsyncClient(server.address) as client,
-    ):
-        created = await client.create_game("classic", second=person())
-        streams = [client.watch(created.game_id, created.first_token) for _ in range(3)]
-        for stream in streams:
-            assert (await anext(stream)).event.number == 1
-        with pytest.raises(ResourceExhaustedError):
-            async for _ in client.watch(created.game_id, created.first_token):
-                pass
-        assert (await client.get_game(created.game_id, created.first_token)).view.version
-        for stream in streams:
-            await stream.close()
-
-
-# --- lists, hints, exports -----------------------------------------------------------------------
-
-
-async def test_lists(client: AsyncClient) -> None:
-    hidden = await client.create_game("classic")
-    listed = [await client.create_game("classic", listed=True) for _ in range(3)]
-    match = await client.create_game("joypip", match_length=5, listed=True, second="expert")
-    everything = [game.game_id for game in reversed([*listed, match])]
-
-    async def ids(**settings: Any) -> list[str]:
-        return [game.game_id for game in (await client.list_games(**settings)).games]
-
-    assert await ids() == everything
-    assert await ids(preset="joypip") == [match.game_id]
-    assert await ids(filter="waiting") == everything[1:]
-    assert await ids(filter="running") == [match.game_id]
-    assert await ids(filter="over") == []
-    assert await ids(tokens=[hidden.first_token, "guess"]) == [hidden.game_id]
-    assert await ids(tokens=["guess"]) == []
-    paged: list[str] = []
-    page = ""
-    while True:
-        answer = await client.list_games(page_size=3, page_token=page)
-        paged += [game.game_id for game in answer.games]
-        page = answer.next_page_token
-        if not page:
-            break
-    assert paged == everything
-    summary = (await client.list_games(preset="joypip")).games[0]
-    assert (summary.match_length, summary.second.engine.named_strength) == (
-        5,
-        common_pb2.STRENGTH_EXPERT,
-    )
-    # A page that was not given out is none, nor is an unknown preset.
-    given = (await client.list_games(page_size=1)).next_page_token
-    for made_up in ("abc", "1", given[:-1], f"f{given}", given.partition("-")[0], "-", "x-y"):
-        with pytest.raises(InvalidArgumentError) as bad:
-            await client.list_games(preset="chess", page_token=made_up)
-        assert {(one.field, one.reason) for one in bad.value.violations} == {
-            ("preset", "UNKNOWN_PRESET"),
-            ("page_token", "UNKNOWN_VALUE"),
-        }
-    # A listed game may be read and joined by everybody.
-    assert (await client.get_game(everything[0])).view.listed
-    joined = await client.join_game(game_id=listed[0].game_id)
-    assert joined.seat == SECOND
-    with pytest.raises(NotFoundError):
-        await client.join_game(game_id=hidden.game_id)
-    for full in (listed[0], match):
-        with pytest.raises(FailedPreconditionError) as refused:
-            await client.join_game(game_id=full.game_id)
-        assert refused.value.reason == "NO_OPEN_SEAT"
-    with pytest.raises(PermissionDeniedError):
-        await client.act(listed[0].game_id, "", 1, "roll")
-
-
-async def test_hints_are_for_whose_turn_it_is(client: AsyncClient) -> None:
-    first, second = await _pair(client, seed=1)
-    mover, other = (first, second) if first.is_my_turn else (second, first)
-    hint = await mover.hint(max_plays=3)
-    assert hint.version == mover.view.version
-    assert len(hint.plays) == 3
-    assert hint.plays[0].equity >= hint.plays[1].equity
-    with pytest.raises(FailedPreconditionError) as caught:
-        await other.hint()
-    assert caught.value.reason == "NOT_YOUR_TURN"
-    await mover.play(hint.plays[0].play.notation)
-    await other.refresh()
-    advice = await other.hint(level="lookahead_1")
-    assert advice.HasField("cube")
-    assert advice.action in {game_pb2.ACTION_KIND_ROLL, game_pb2.ACTION_KIND_DOUBLE}
-    created = await client.create_game("classic", second="expert", no_hints=True, seed=1)
-    with pytest.raises(FailedPreconditionError) as off:
-        await client.hint(created.game_id, created.first_token)
-    assert off.value.reason == "HINTS_OFF"
-
-
-async def test_either_side_of_the_board(client: AsyncClient) -> None:
-    created = await client.create_game("classic", second=person(), seed=1)
-    views = [
-        (
-            await client.get_game(
-                created.game_id, created.spectator_token, view_from=side, include_board=True
-            )
-        ).view
-        for side in ("first", "second")
-    ]
-    points = [list(view.position.points) for view in views]
-    assert points[1] == [-count for count in reversed(points[0])]
-    assert [view.viewer for view in views] == [FIRST, SECOND]
-    assert all(view.board and view.pips == 167 for view in views)
-
-
-async def test_fair_dice_can_be_checked_after_the_game(client: AsyncClient) -> None:
-    first, second = await _pair(client, "traditional", fair_dice=True)
-    assert first.view.dice_kind == game_pb2.DICE_KIND_FAIR
-    assert len(first.view.dice_commitment) == 64
-    await _play_through(first, second)
-    record = json.loads(await first.export())
-    events = [event_from_json(form) for form in record["events"]]
-    assert verify(events) == []
-    assert replay(events).version == first.view.version
-    roll = next(event for event in record["events"] if event["event"] == "opening_rolled")
-    roll["first"] = roll["first"] % 6 + 1
-    assert verify([event_from_json(form) for form in record["events"]])
-
-
-async def test_seeded_dice_are_the_same_again(client: AsyncClient) -> None:
-    records = []
-    for _ in range(2):
-        first, second = await _pair(client, "traditional", seed=9)
-        assert first.view.dice_kind == game_pb2.DICE_KIND_SEEDED
-        await play_until(first, second, lambda view: view.version > 60)
-        records.append(json.loads(await first.export())["events"])
-    plain = [[{**event, "at": 0} for event in record] for record in records]
-    assert plain[0] == plain[1]
-
-
-async def test_exports(client: AsyncClient) -> None:
-    waiting = await client.create_game("classic")
-    with pytest.raises(FailedPreconditionError) as caught:
-        await client.export_game(waiting.game_id, waiting.first_token)
-    assert caught.value.reason == "GAME_WAITING"
-    nardy = await client.create_game("long_nardy", second=person(), seed=1)
-    with pytest.raises(InvalidArgumentError):
-        await client.export_game(nardy.game_id, nardy.first_token, format="mat")
-    answer = await client.export_game(nardy.game_id, nardy.first_token)
-    assert answer.file_name == f"{nardy.game_id}.json"
-    assert json.loads(answer.text)["game_id"] == nardy.game_id
-
-
-# --- bots ----------------------------------------------------------------------------------------
-
-
-async def test_two_bots_play_a_match_to_its_end(client: AsyncClient) -> None:
-    created = await client.create_game(
-        "joypip", match_length=1, first="beginner", second=player("static", 50), seed=4
-    )
-    assert not created.first_token
-    events = [
-        message.event async for message in client.watch(created.game_id, created.spectator_token)
-    ]
-    assert events[-1].session_ended.winner in {FIRST, SECOND}
-    actors = {event.actor for event in events if event.HasField("play_confirmed")}
-    assert game_pb2.ACTOR_BOT in actors
-
-
-async def test_games_of_bots_only_are_few(start_server: Starter) -> None:
-    async with (
-        start_server(max_engine_games=1) as server,
-        AsyncClient(server.address) as client,
-    ):
-        match: dict[str, Any] = {"match_length": 7, "first": "beginner", "second": "beginner"}
-        created = await client.create_game("joypip", **match)
-        with pytest.raises(ResourceExhaustedError):
-            await client.create_game("joypip", **match)
-        async for _ in client.watch(created.game_id, created.spectator_token):
-            pass
-        await client.create_game("joypip", **match)
-        assert (await client.get_info()).limits.max_engine_games == 1
-
-
-async def test_more_games_than_memory_holds(start_server: Starter) -> None:
-    async with (
-        start_server(max_games_in_memory=2) as server,
-        AsyncClient(server.address) as client,
-    ):
-        games = [
-            await AsyncGame.create(client, "traditional", second="expert", seed=seed)
-            for seed in range(6)
-        ]
-        for _ in range(15):
-            for game in games:
-                await game.refresh()
-                if game.is_my_turn and game.view.stage != _OVER:
-                    await play_on(game)
-        assert server.runtime.games.in_memory <= 4  # two, and those that a bot is busy with
-        assert all(game.view.version > 20 for game in games)

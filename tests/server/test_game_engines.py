@@ -1,0 +1,60 @@
+"""Games of `GameService` in which the engine sits at the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bgserver_client import AsyncClient, AsyncGame, ResourceExhaustedError, player
+from bgserver_client.v1 import game_pb2
+
+from tests.server.players import FIRST, OVER, SECOND, play_on
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Starter
+
+
+async def test_two_bots_play_a_match_to_its_end(client: AsyncClient) -> None:
+    created = await client.create_game(
+        "joypip", match_length=1, first="beginner", second=player("static", 50), seed=4
+    )
+    assert not created.first_token
+    events = [
+        message.event async for message in client.watch(created.game_id, created.spectator_token)
+    ]
+    assert events[-1].session_ended.winner in {FIRST, SECOND}
+    actors = {event.actor for event in events if event.HasField("play_confirmed")}
+    assert game_pb2.ACTOR_BOT in actors
+
+
+async def test_games_of_bots_only_are_few(start_server: Starter) -> None:
+    async with (
+        start_server(max_engine_games=1) as server,
+        AsyncClient(server.address) as client,
+    ):
+        match: dict[str, Any] = {"match_length": 7, "first": "beginner", "second": "beginner"}
+        created = await client.create_game("joypip", **match)
+        with pytest.raises(ResourceExhaustedError):
+            await client.create_game("joypip", **match)
+        async for _ in client.watch(created.game_id, created.spectator_token):
+            pass
+        await client.create_game("joypip", **match)
+        assert (await client.get_info()).limits.max_engine_games == 1
+
+
+async def test_more_games_than_memory_holds(start_server: Starter) -> None:
+    async with (
+        start_server(max_games_in_memory=2) as server,
+        AsyncClient(server.address) as client,
+    ):
+        games = [
+            await AsyncGame.create(client, "traditional", second="expert", seed=seed)
+            for seed in range(6)
+        ]
+        for _ in range(15):
+            for game in games:
+                await game.refresh()
+                if game.is_my_turn and game.view.stage != OVER:
+                    await play_on(game)
+        assert server.runtime.games.in_memory <= 4  # two, and those that a bot is busy with
+        assert all(game.view.version > 20 for game in games)
