@@ -10,7 +10,8 @@ import pytest
 from bgserver.engine.errors import EngineError
 from bgserver.server.errors import CATALOGUE, AuthenticationError
 from bgserver.v1 import common_pb2, rules_pb2, simulation_pb2
-from tests.server.bad_requests import CASES, ENDS, INVALID, Case, apply, state, steps_of
+from tests.server.bad_case import ENDS, INVALID, Case, apply, state, steps_of
+from tests.server.bad_requests import CASES
 from tests.server.requests import board, call, failing, list_plays, roll
 
 
