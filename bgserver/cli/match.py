@@ -130,8 +130,9 @@ def match(
     bgserver that plays it: static@127.0.0.1:50052, or @127.0.0.1:50052.
 
     A player elsewhere that takes too long, does not answer or breaks the rules loses the game, as
-    a single one at the value of the cube, and the match goes on. With --state a match that was
-    stopped, by Ctrl-C or by force, goes on where it was.
+    a single one at the value of the cube, and the match goes on; one that does not answer before
+    the first game is an error. With --state a match that was stopped, by Ctrl-C or by force, goes
+    on where it was.
     """
     from bgserver.cli.match_played import Played  # noqa: PLC0415 -- loads Numba
 

@@ -2,7 +2,8 @@
 
 JSON, one line each: first what is played, then a line for each game, session or match. A line is
 written at once when its unit has ended, so that a process that is killed loses only what was in
-work; a last line that was not finished is ignored and overwritten.
+work; a last line that was not finished is ignored and overwritten. A file that was begun for
+nothing, as the match was refused, is taken away again.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class MatchState:
         """What had been played."""
         self._path = path
         self._file: IO[str] | None = None
+        self._is_new = not path.exists()
         good = 0
         if path.exists():
             with path.open("rb") as file:
@@ -127,6 +129,8 @@ class MatchState:
     ) -> None:
         if self._file is not None:
             self._file.close()
+        if self._is_new and error is not None:
+            self._path.unlink()
 
     def add(
         self,
@@ -138,6 +142,7 @@ class MatchState:
         if match is not None:
             form["match"] = json_format.MessageToDict(match)
         if self._file is not None:
+            self._is_new = False
             self._file.write(f"{json.dumps(form)}\n")
             self._file.flush()
 

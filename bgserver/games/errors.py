@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bgserver.engine.errors import EngineError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bgserver.engine.errors import Fault
+
 __all__ = [
+    "AbsentPlayerError",
     "NotASeatError",
     "RequestReusedError",
     "StorageError",
@@ -49,6 +57,15 @@ class RequestReusedError(EngineError):
 
     def __init__(self, field: str = "request_id") -> None:
         super().__init__(f"this {field} belongs to an earlier request with other content")
+
+
+class AbsentPlayerError(EngineError):
+    """Players at other servers do not answer; `faults` names every one of them."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        """Each player's field with its address and what came of asking it."""
+        super().__init__("; ".join(f"{fault.field}: {fault.message}" for fault in self.faults))
 
 
 class StorageError(EngineError):

@@ -31,6 +31,7 @@ from bgserver.engine.errors import (
     WrongMomentError,
 )
 from bgserver.games.errors import (
+    AbsentPlayerError,
     NotASeatError,
     RequestReusedError,
     StorageError,
@@ -40,7 +41,11 @@ from bgserver.games.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from google.protobuf.message import Message
+
+    from bgserver.engine.errors import Fault
 
 __all__ = [
     "CATALOGUE",
@@ -93,6 +98,7 @@ CATALOGUE: dict[type[EngineError], Entry] = {
     NotASeatError: Entry(grpc.StatusCode.PERMISSION_DENIED, "NOT_A_SEAT"),
     VersionMismatchError: Entry(grpc.StatusCode.ABORTED, "VERSION_MISMATCH"),
     RequestReusedError: Entry(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED"),
+    AbsentPlayerError: Entry(grpc.StatusCode.UNAVAILABLE, "PLAYER_ABSENT"),
     StorageError: Entry(
         grpc.StatusCode.UNAVAILABLE, "STORAGE", "games cannot be stored or read now"
     ),
@@ -128,8 +134,8 @@ def status_of(error: BaseException, request_id: str) -> tuple[status_pb2.Status,
         metadata["version"] = str(error.version)
     info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata)
     details: list[Message] = [info]
-    if isinstance(error, InvalidInputError):
-        bad_request, summary = _bad_request(error)
+    if isinstance(error, InvalidInputError | AbsentPlayerError):
+        bad_request, summary = _bad_request(error.faults)
         details.append(bad_request)
         status.message = summary
     if isinstance(error, OverloadedError):
@@ -173,17 +179,17 @@ def _internal(request_id: str) -> status_pb2.Status:
     return status
 
 
-def _bad_request(error: InvalidInputError) -> tuple[error_details_pb2.BadRequest, str]:
+def _bad_request(faults: Sequence[Fault]) -> tuple[error_details_pb2.BadRequest, str]:
     """Every fault as a violation, as far as the trailers hold them, and all of them in words."""
     bad_request = error_details_pb2.BadRequest()
     size = 0
-    for number, fault in enumerate(error.faults):
+    for number, fault in enumerate(faults):
         violation = error_details_pb2.BadRequest.FieldViolation(
             field=fault.field, description=fault.message, reason=fault.reason
         )
         size += violation.ByteSize()
         if size > _MAX_DETAIL_BYTES:
-            left = len(error.faults) - number
+            left = len(faults) - number
             bad_request.field_violations.add(
                 field="", reason="MORE_FAULTS", description=f"and {left} more faults"
             )

@@ -12,7 +12,7 @@ import grpc.aio
 from bgserver.engine.errors import EngineError
 from bgserver.engine.player import Choice
 from bgserver.engine.plays import play_between
-from bgserver.engine.position import Position
+from bgserver.engine.position import GameState, Position, Variant
 from bgserver.games import actions as act
 from bgserver.games import turn
 from bgserver.games.bot import beaver_options
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from bgserver.engine.position import GameState
     from bgserver.games.actions import Action
     from bgserver.games.deciding import Ask, Reply
     from bgserver.games.simulation import Contestant
 
 __all__ = ["RemotePlayer"]
 
+_FIRST_ROLL = common_pb2.Dice(first=3, second=1)
 _MOVES: dict[int, type[Action]] = {
     engine_pb2.CUBE_MOVE_ROLL: act.Roll,
     engine_pb2.CUBE_MOVE_DOUBLE: act.Double,
@@ -50,6 +50,9 @@ _OPTIONS = (
     ("grpc.enable_http_proxy", 0),
 )
 _TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
+_ABSENT = grpc.StatusCode.UNAVAILABLE
+_FIRST_ANSWER_S = 3.0  # at least, as the connection has to be made
+_MOST_WORDS = 200  # characters of what another server says
 
 
 class RemotePlayer:
@@ -67,6 +70,7 @@ class RemotePlayer:
             address: `host:port`.
             limit_s: What a decision may take at most, the way there and back included.
         """
+        self._address = address
         self._player = player_message(player)
         self._level = LEVEL.to_api(player.level)
         self._limit_s = limit_s
@@ -83,6 +87,39 @@ class RemotePlayer:
         traceback: TracebackType | None,
     ) -> None:
         await self._channel.close(None)
+
+    async def absence(self, variant: Variant) -> str:
+        """Why nobody plays at the address; empty if a first question got an answer.
+
+        That the answer is a good one is not looked at: bad answers cost games.
+
+        Args:
+            variant: The game that is to be played.
+        """
+        limit_s = max(self._limit_s, _FIRST_ANSWER_S)
+        request = engine_pb2.ChoosePlayRequest(
+            position=_source(GameState(Position.start(variant))),
+            dice=_FIRST_ROLL,
+            player=self._player,
+            first_turn=variant is Variant.LONG_NARDY,
+            seed=0,
+        )
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._engine.ChoosePlay(request, timeout=limit_s)
+        except TimeoutError:
+            return self._silence(limit_s)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is _TOO_LATE:
+                return self._silence(limit_s)
+            said = (error.details() or "").partition("\n")[0][:_MOST_WORDS]
+            if error.code() is _ABSENT:
+                return f"{self._address} cannot be reached: {said}"
+            return f"{self._address} does not play: {error.code().name}: {said}"
+        return ""
+
+    def _silence(self, limit_s: float) -> str:
+        return f"{self._address} gave no answer within {limit_s:g} s"
 
     async def answer(self, ask: Ask) -> Reply:
         """What the player decides; what it did wrong if it does not."""

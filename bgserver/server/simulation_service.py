@@ -8,9 +8,10 @@ from collections import deque
 from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING
 
-from bgserver.engine.errors import OverloadedError
+from bgserver.engine.errors import Fault, OverloadedError
 from bgserver.games.contest import play_unit, unit_script
 from bgserver.games.deciding import AskKind, answer, judge
+from bgserver.games.errors import AbsentPlayerError
 from bgserver.games.statistics import Statistics
 from bgserver.server.convert_simulation import (
     read_simulation,
@@ -144,13 +145,27 @@ class SimulationServicer:
 async def _connect(
     order: SimulationOrder, stack: AsyncExitStack
 ) -> tuple[RemotePlayer | None, RemotePlayer | None]:
-    """The players at other servers, in the order of the players."""
+    """The players at other servers, in the order of the players; all of them have answered.
+
+    Raises:
+        AbsentPlayerError: One of them does not answer, so that there is nobody to play against.
+    """
     first, second = [
         None
         if player.address is None
         else await stack.enter_async_context(RemotePlayer(player, player.address, order.decision_s))
         for player in order.spec.players
     ]
+    asked = [(field, one) for field, one in (("first", first), ("second", second)) if one]
+    variant = order.spec.setup.rules.variant
+    found = await asyncio.gather(*(one.absence(variant) for _, one in asked))
+    faults = [
+        Fault(f"{field}.address", "PLAYER_ABSENT", why)
+        for (field, _), why in zip(asked, found, strict=True)
+        if why
+    ]
+    if faults:
+        raise AbsentPlayerError(faults)
     return first, second
 
 

@@ -49,6 +49,11 @@ class SimulationServiceServicer:
     def Simulate(self, request, context):
         """Plays many games or matches and streams each result as it ends, and running statistics. The
         same request with the same seed gives the same games, whatever the number of threads.
+
+        Each player with an address is asked one question before the first game. If one gives no answer,
+        or answers with an error, nothing is played: UNAVAILABLE, PLAYER_ABSENT, with a
+        google.rpc.BadRequest that names `first.address`, `second.address` or both. Whoever has answered
+        once and fails later loses games, see decision_ms.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

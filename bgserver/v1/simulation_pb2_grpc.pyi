@@ -36,6 +36,11 @@ class SimulationServiceStub:
     Simulate: _grpc.UnaryStreamMultiCallable[_simulation_pb2.SimulateRequest, _simulation_pb2.SimulateResponse]
     """Plays many games or matches and streams each result as it ends, and running statistics. The
     same request with the same seed gives the same games, whatever the number of threads.
+
+    Each player with an address is asked one question before the first game. If one gives no answer,
+    or answers with an error, nothing is played: UNAVAILABLE, PLAYER_ABSENT, with a
+    google.rpc.BadRequest that names `first.address`, `second.address` or both. Whoever has answered
+    once and fails later loses games, see decision_ms.
     """
 
 @_typing.type_check_only
@@ -46,6 +51,11 @@ class SimulationServiceAsyncStub(SimulationServiceStub):
     Simulate: _aio.UnaryStreamMultiCallable[_simulation_pb2.SimulateRequest, _simulation_pb2.SimulateResponse]  # type: ignore[assignment]
     """Plays many games or matches and streams each result as it ends, and running statistics. The
     same request with the same seed gives the same games, whatever the number of threads.
+
+    Each player with an address is asked one question before the first game. If one gives no answer,
+    or answers with an error, nothing is played: UNAVAILABLE, PLAYER_ABSENT, with a
+    google.rpc.BadRequest that names `first.address`, `second.address` or both. Whoever has answered
+    once and fails later loses games, see decision_ms.
     """
 
 class SimulationServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -59,6 +69,11 @@ class SimulationServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_simulation_pb2.SimulateResponse], _abc.AsyncIterator[_simulation_pb2.SimulateResponse]]:
         """Plays many games or matches and streams each result as it ends, and running statistics. The
         same request with the same seed gives the same games, whatever the number of threads.
+
+        Each player with an address is asked one question before the first game. If one gives no answer,
+        or answers with an error, nothing is played: UNAVAILABLE, PLAYER_ABSENT, with a
+        google.rpc.BadRequest that names `first.address`, `second.address` or both. Whoever has answered
+        once and fails later loses games, see decision_ms.
         """
 
 def add_SimulationServiceServicer_to_server(servicer: SimulationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

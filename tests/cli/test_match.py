@@ -218,6 +218,15 @@ def test_an_engine_elsewhere(remote: CommandLine, server_address: str) -> None:
     assert "remote_engines" in refused.err
 
 
+def test_a_match_against_nobody_is_refused(tmp_path: Path) -> None:
+    state = tmp_path / "match.jsonl"
+    answer = CommandLine([])("match", "static", "static@127.0.0.1:9", "--state", str(state))
+    assert answer.code == 3
+    assert answer.out == ""
+    assert answer.err.startswith("error: second.address: 127.0.0.1:9 cannot be reached")
+    assert not state.exists()
+
+
 @pytest.mark.parametrize(
     ("player", "words"),
     [("static@", "PLAYER@HOST:PORT"), ("static@nowhere", "remote_engines"), ("boss", "level")],

@@ -123,7 +123,7 @@ async def test_an_engine_that_misbehaves_loses_and_the_run_goes_on(
 
 async def test_a_match_is_not_lost_with_one_game(start_server: Starter) -> None:
     async with (
-        misbehaving(Manner.FAILS, after=0) as (address, _),
+        misbehaving(Manner.FAILS, after=1) as (address, _),
         start_server(remote_engines=("*",)) as us,
     ):
         request = simulation_pb2.SimulateRequest(
@@ -135,24 +135,42 @@ async def test_a_match_is_not_lost_with_one_game(start_server: Starter) -> None:
     assert statistics.match_win_rate.mean == 0
 
 
-async def test_nobody_there(start_server: Starter) -> None:
-    async with start_server(remote_engines=("127.0.0.1:9",)) as us:
-        request = simulation_pb2.SimulateRequest(
-            preset="traditional", count=3, first=common_pb2.Player(address="127.0.0.1:9")
-        )
-        _, statistics = await play(us, request)
-    assert statistics.first.failed == 3
-
-
-async def test_an_engine_that_never_says_a_word_is_slow(start_server: Starter) -> None:
+async def test_nothing_is_played_where_nobody_is(start_server: Starter) -> None:
+    """An address without a server, and one that takes the call and never says a word."""
+    nobody = "127.0.0.1:9"
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-        async with start_server(remote_engines=(address,)) as us:
-            request = simulation_pb2.SimulateRequest(
-                count=2, decision_ms=300, second=common_pb2.Player(address=address)
-            )
-            _, statistics = await play(us, request)
-    assert (statistics.second.slow, statistics.second.failed) == (2, 0)
+        silent = f"127.0.0.1:{listener.getsockname()[1]}"
+        request = simulation_pb2.SimulateRequest(
+            preset="traditional",
+            count=3,
+            first=common_pb2.Player(address=nobody),
+            second=common_pb2.Player(address=silent),
+            decision_ms=300,
+        )
+        async with start_server(remote_engines=("*",)) as us, failing() as failure:
+            await play(us, request)
+    assert failure.code == grpc.StatusCode.UNAVAILABLE
+    assert failure.reason == "PLAYER_ABSENT"
+    assert failure.faults == [
+        ("first.address", "PLAYER_ABSENT"),
+        ("second.address", "PLAYER_ABSENT"),
+    ]
+    assert f"{nobody} cannot be reached" in failure.message
+    assert f"{silent} gave no answer within 3 s" in failure.message
+
+
+async def test_nothing_is_played_against_an_engine_that_refuses(start_server: Starter) -> None:
+    async with (
+        start_server(auth_tokens=("secret",)) as closed,
+        start_server(remote_engines=("*",)) as us,
+        failing() as failure,
+    ):
+        request = simulation_pb2.SimulateRequest(
+            preset="long_nardy", count=3, second=common_pb2.Player(address=closed.address)
+        )
+        await play(us, request)
+    assert failure.faults == [("second.address", "PLAYER_ABSENT")]
+    assert f"{closed.address} does not play: UNAUTHENTICATED" in failure.message
 
 
 async def test_an_engine_that_behaves_plays_on(start_server: Starter) -> None:
