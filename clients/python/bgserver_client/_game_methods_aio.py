@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from bgserver_client import _game_requests
+from bgserver_client._connection_aio import AsyncConnection
 from bgserver_client._streams import AsyncResponseStream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import grpc
 
     from bgserver_client._game_requests import (
         ActionLike,
@@ -20,26 +19,11 @@ if TYPE_CHECKING:
         SeatName,
     )
     from bgserver_client._requests import LevelLike
-    from bgserver_client.v1 import game_pb2, game_pb2_grpc, rules_pb2
-
-_Request = TypeVar("_Request")
-_Response = TypeVar("_Response")
+    from bgserver_client.v1 import game_pb2, rules_pb2
 
 
-class AsyncGameMethods:
+class AsyncGameMethods(AsyncConnection):
     """Games that the server holds; a part of `AsyncClient`."""
-
-    _games: game_pb2_grpc.GameServiceAsyncStub
-    _metadata: tuple[tuple[str, str], ...] | None
-
-    async def _call(
-        self,
-        method: grpc.aio.UnaryUnaryMultiCallable[_Request, _Response],
-        request: _Request,
-        timeout_s: float | None,
-        milliseconds: int | None = None,
-    ) -> _Response:
-        raise NotImplementedError
 
     async def create_game(
         self,
