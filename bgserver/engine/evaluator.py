@@ -12,22 +12,19 @@ import numpy as np
 
 from bgserver.engine.bearoff import BearoffDatabase, load_bearoff
 from bgserver.engine.cube import CubeUtilities, advise_cube
-from bgserver.engine.cube_plan import plan_cube, utility_of_turn
+from bgserver.engine.cube_plan import utility_of_turn
 from bgserver.engine.cube_rules import cube_state, raccoon_side, require_possible
 from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.engine.game_core import GameCore
+from bgserver.engine.judgement import CubeQuestion, Judgement
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit, deepen_in_time
-from bgserver.engine.lookahead import (
-    DEPTHS,
-    ThreadMemory,
-    look_ahead,
-    look_ahead_with_cube,
-)
+from bgserver.engine.lookahead import DEPTHS, look_ahead
 from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
 from bgserver.engine.moments import require_playing, require_roll_to_play
 from bgserver.engine.network_info import NetworkInfo
 from bgserver.engine.player import Player
-from bgserver.engine.plays import board_array, legal_plays, step_graph, variant_code
+from bgserver.engine.plays import board_array, legal_plays, step_graph
 from bgserver.engine.position import Dice, GameState, Position, Variant
 from bgserver.engine.ranking import EQUITY_WEIGHTS, Ranking
 from bgserver.engine.rollout import RolloutChunk
@@ -50,7 +47,6 @@ from bgserver.kernels.cube_exact import (
     exact_pair,
     exact_turn,
 )
-from bgserver.kernels.evaluate import Evaluator
 from bgserver.kernels.moves import turn_board
 from bgserver.kernels.network import N_OUTPUTS
 
@@ -64,9 +60,9 @@ if TYPE_CHECKING:
     from bgserver.engine.limit import Limit
     from bgserver.engine.ranking import RankedPlay
     from bgserver.engine.work import Work
-    from bgserver.kernels.cube import CubeState, MatchTable
+    from bgserver.kernels.cube import MatchTable
 
-__all__ = ["Engine", "Evaluation", "GameCore", "NetworkInfo"]
+__all__ = ["Engine", "Evaluation", "GameCore"]
 
 _CHUNK_POSITIONS = 2_000  # static evaluations in one kernel call: about 3 ms
 
@@ -90,21 +86,6 @@ class Evaluation:
     """What judged: a network (`contact`, `race`, `crashed`, `opening`), `bearoff` or `finished`."""
     preset: str | None = None
     """The rollout level of the figures (`level` is then the level before it); else None."""
-
-
-class GameCore:
-    """What one of the two games is judged with."""
-
-    def __init__(self, weights: Weights, bearoff: BearoffDatabase) -> None:
-        networks = weights.networks()
-        self.weights = weights
-        """The weights as loaded."""
-        self.code = variant_code(weights.variant)
-        """The kernels' code of the game."""
-        self.evaluator = Evaluator(networks, bearoff.tables)
-        """Networks and tables for kernels."""
-        self.threads = ThreadMemory(networks)
-        """Kernel memory of the calling thread."""
 
 
 class Engine:
@@ -284,7 +265,7 @@ class Engine:
 
     def _judge(
         self, state: GameState, limit: Limit, raccoon_owner: RaccoonOwner | None = None
-    ) -> Work[_Judgement]:
+    ) -> Work[Judgement]:
         """Look at a position before the roll as far as the limit goes."""
         depth = self._depth(limit)
         require_possible(state)
@@ -293,8 +274,8 @@ class Engine:
         before = board_array(state.position.turned())
         cube = None
         if state.position.variant is Variant.BACKGAMMON:
-            cube = _CubeQuestion(cube_state(state), self.match_table(state), raccoon_owner)
-        judgement = _Judgement(game, before, cube)
+            cube = CubeQuestion(cube_state(state), self.match_table(state), raccoon_owner)
+        judgement = Judgement(game, before, cube)
         if isinstance(limit, TimeLimit):
             yield from judgement.look(0)
             yield from deepen_in_time(judgement, limit)
@@ -302,7 +283,7 @@ class Engine:
             yield from judgement.look(depth)
         return judgement
 
-    def _evaluation(self, state: GameState, judgement: _Judgement) -> Evaluation:
+    def _evaluation(self, state: GameState, judgement: Judgement) -> Evaluation:
         """What a judgement says."""
         game = self._cores[state.position.variant]
         value = judgement.value
@@ -527,56 +508,6 @@ class Engine:
         if state.match is None:
             return self.met.table
         return self.met.extended(state.match.length).table
-
-
-@dataclass(frozen=True, slots=True)
-class _CubeQuestion:
-    """The cube of a position that is judged."""
-
-    state: CubeState
-    table: MatchTable
-    raccoon_owner: RaccoonOwner | None
-
-
-class _Judgement:
-    """What a position before the roll is worth on the way from level to level; a `Question`."""
-
-    deepest = max(DEPTHS.values())
-
-    def __init__(self, core: GameCore, board: NDArray[np.int8], cube: _CubeQuestion | None) -> None:
-        """Nothing is judged yet.
-
-        Args:
-            core: What the game is judged with.
-            board: int8[26]: the position seen by the player who is not on roll.
-            cube: Cube and score; None in Long Nardy.
-        """
-        self._core = core
-        self._board = board
-        self._cube = cube
-        self.depth = 0
-        self.value = np.zeros(N_OUTPUTS, dtype=np.float64)
-        """Chances of the player who is not on roll."""
-        self.utilities: CubeUtilities | None = None
-        """What the player on roll can get from the cube; None at the static level."""
-
-    def boards(self, depth: int) -> int:  # noqa: ARG002 -- one at every depth
-        return 1
-
-    def look(self, depth: int) -> Work[None]:
-        core, cube = self._core, self._cube
-        utilities = None
-        if cube is None or depth == 0:
-            value = yield from look_ahead(
-                self._board, depth, core.code, core.evaluator, core.threads
-            )
-        else:
-            search = plan_cube(cube.state, cube.table, depth, raccoon_owner=cube.raccoon_owner)
-            value, values = yield from look_ahead_with_cube(
-                self._board, depth, search, core.evaluator, core.threads
-            )
-            utilities = search.utilities(values)
-        self.value, self.utilities, self.depth = value, utilities, depth
 
 
 _NOT_AHEAD = "a level that does not look ahead"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bgserver.engine.evaluator import GameCore
+    from bgserver.engine.game_core import GameCore
     from bgserver.engine.levels import Level
     from bgserver.engine.plays import Play
     from bgserver.engine.position import Dice, GameState
