@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
+from xml.parsers import expat
 
 import numpy as np
 
@@ -208,19 +209,14 @@ def load_met_xml(path: Path | str, *, length: int = DEFAULT_LENGTH) -> MatchEqui
 
     Tables for players of different strength have two different post-Crawford rows; they are
     refused, since every evaluation here assumes equal players. So are tables that give
-    parameters of a formula instead of figures.
+    parameters of a formula instead of figures, and files with entities of their own.
 
     Raises:
         DataError: The file is missing, malformed or of another type, or its figures fail the
             checks of `MatchEquityTable.from_figures`.
     """
     name = Path(path).name
-    try:
-        # The operator's own file, limited in size; expat itself refuses exploding entities.
-        root = ET.fromstring(_read_text(path))  # noqa: S314
-    except ET.ParseError as error:
-        message = f"{name}: not well-formed XML: {error}"
-        raise DataError(message) from error
+    root = _xml_root(name, _read_text(path))
     pre_element = root.find("pre-crawford-table")
     post_elements = root.findall("post-crawford-table")
     if pre_element is None or not post_elements:
@@ -242,6 +238,29 @@ def load_met_xml(path: Path | str, *, length: int = DEFAULT_LENGTH) -> MatchEqui
     title = (root.findtext("info/name") or name).strip()
     description = " ".join((root.findtext("info/description") or "").split())
     return MatchEquityTable.from_figures(title, pre, posts[0], source=description, length=length)
+
+
+def _xml_root(name: str, text: str) -> ET.Element:
+    """The root of an XML text that declares and uses no entities: a few could grow to gigabytes."""
+
+    def refuse_entity(entity: str, *_: object) -> None:
+        message = f"{name}: expected XML without entities, got {entity!r}"
+        raise DataError(message)
+
+    builder = ET.TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.EntityDeclHandler = refuse_entity
+    parser.SkippedEntityHandler = refuse_entity
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        message = f"{name}: not well-formed XML: {error}"
+        raise DataError(message) from error
+    return builder.close()
 
 
 def _xml_row(name: str, row: ET.Element) -> list[float]:

@@ -47,6 +47,14 @@ def xml(
     )
 
 
+def xml_with_entities() -> str:
+    """A table whose name is a billion times "lol", in entities of entities."""
+    entities = ["<!ENTITY lol0 'lol'>"]
+    entities += [f"<!ENTITY lol{n} '{f'&lol{n - 1};' * 10}'>" for n in range(1, 10)]
+    declared = xml(SMALL_PRE, [SMALL_POST]).replace("'met.dtd'", f"'met.dtd' [{''.join(entities)}]")
+    return declared.replace("Small", "&lol9;")
+
+
 def small(
     pre: list[list[float]] = SMALL_PRE, post: list[float] = SMALL_POST, length: int = 64
 ) -> MatchEquityTable:
@@ -236,10 +244,8 @@ def test_figures_that_are_no_table_are_refused(
         (xml(SMALL_PRE, [SMALL_POST, [0.5, 0.4, 0.3]]), "different post-Crawford rows"),
         (xml([["a"]], [[0.5]]), "expected a number, got 'a'"),
         (xml(SMALL_PRE, [SMALL_POST]).replace("0.49", "nan"), "got NaN"),
-        (
-            "<!DOCTYPE met [<!ENTITY a 'b'>]><met><pre-crawford-table/></met>",
-            "expected <pre-crawford-table>",
-        ),
+        (xml_with_entities(), "expected XML without entities, got 'lol0'"),
+        (xml(SMALL_PRE, [SMALL_POST]).replace("0.49", "0.4&nine;"), "entities, got 'nine'"),
     ],
 )
 def test_bad_xml_is_refused(tmp_path: Path, content: str, message: str) -> None:
