@@ -178,7 +178,7 @@ def _require_same(path: Path, record: Path, source: Input, settings: dict[str, A
     try:
         found = json.loads(record.read_bytes())
         before, size, digest = found["settings"], found["input"]["size"], found["input"]["sha256"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         message = f"{path} is not empty, and {record.name} does not say how it was made{_ANEW}"
         raise _refusal(message, reason="NOT_AN_OUTPUT") from None
     changed = [
@@ -220,7 +220,7 @@ def _mend(file: IO[bytes], path: Path, tell: Callable[[Figure], None]) -> int:
         try:
             figure = figure_of(json.loads(line))
             answered = int(figure.line)
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             answered = last
         if answered <= last:
             message = f"line {number} of {path} is no answer that follows those before{_ANEW}"

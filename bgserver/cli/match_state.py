@@ -69,7 +69,7 @@ class MatchState:
             if head["format"] != _FORMAT:
                 raise ValueError
             known, known_digest = head["request"], head["digest"]
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             message = f"{self._path} is no state file of a match"
             raise input_error(message, field="--state", reason="NOT_A_STATE_FILE") from error
         if not request.HasField("seed"):
@@ -100,7 +100,14 @@ class MatchState:
             unit = read_unit(games, match)
             if unit.index != number - 1:
                 raise ValueError
-        except (ValueError, KeyError, IndexError, TypeError, json_format.ParseError) as error:
+        except (
+            ValueError,
+            KeyError,
+            IndexError,
+            TypeError,
+            RecursionError,
+            json_format.ParseError,
+        ) as error:
             message = f"line {number + 1} of {self._path} is damaged"
             raise input_error(message, field="--state", reason="NOT_A_STATE_FILE") from error
         return unit

@@ -295,7 +295,7 @@ def _parse_compact(name: str, text: str, length: int) -> MatchEquityTable:
     """Make a table of the text of a compact file, whose rows hold the upper triangle only."""
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         message = f"{name}: not valid JSON: {error}"
         raise DataError(message) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:

@@ -114,12 +114,23 @@ def test_other_questions_are_refused(batch: _Batch) -> None:
 def test_a_file_that_is_no_output_is_left_alone(batch: _Batch) -> None:
     batch.answers.write_text("dear diary\n")
     _refused(batch, "NOT_AN_OUTPUT", "does not say how it was made")
-    record_path(batch.answers).write_text("[]")
-    _refused(batch, "NOT_AN_OUTPUT", "does not say how it was made")
+    for record in ("[]", "[" * 100_000):
+        record_path(batch.answers).write_text(record)
+        _refused(batch, "NOT_AN_OUTPUT", "does not say how it was made")
 
 
 @pytest.mark.parametrize(
-    "line", [b"{}\n", b"nonsense\n", b"[1]\n", _answer(2, "b"), _answer(1, "a"), b'{"line": 9}\n']
+    "line",
+    [
+        b"{}\n",
+        b"nonsense\n",
+        b"[1]\n",
+        b"[" * 100_000 + b"\n",
+        _answer(2, "b"),
+        _answer(1, "a"),
+        b'{"line": 9}\n',
+    ],
+    ids=lambda line: line[:20].decode(),
 )
 def test_a_damaged_output_is_named_and_left_alone(batch: _Batch, line: bytes) -> None:
     batch.run(2)

@@ -259,6 +259,7 @@ def test_bad_xml_is_refused(tmp_path: Path, content: str, message: str) -> None:
     ("content", "message"),
     [
         ("{", "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
         ("[]", "expected format"),
         ('{"format": "bgserver-met/1"}', "expected length"),
         (
