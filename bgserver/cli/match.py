@@ -25,10 +25,11 @@ from bgserver.cli.options import (
     level_value,
     print_json,
 )
+from bgserver.cli.own_words import naming_options
 from bgserver.cli.plots import require_plot
 from bgserver.cli.problems import INTERRUPTED, gathered
 from bgserver.cli.rule_inputs import SetOption, read_changes
-from bgserver.cli.simulation_inputs import refuse_simulation
+from bgserver.cli.simulation_inputs import SIMULATION_OPTIONS, refuse_simulation
 from bgserver.cli.transport import ask, connect
 from bgserver.v1 import common_pb2, engine_pb2, simulation_pb2
 
@@ -157,9 +158,10 @@ def match(
     if plot is not None:
         with gathered(faults):
             require_plot(plot)
-    refuse_simulation(request, faults)
     names = (f"{first} (1)", f"{second} (2)") if first == second else (first, second)
     with ExitStack() as stack:
+        stack.enter_context(naming_options(SIMULATION_OPTIONS))
+        refuse_simulation(request, faults)
         transport = stack.enter_context(connect(address, token, timeout, remote_engines=("*",)))
         info = ask(transport, engine_pb2.GetInfoRequest(), engine_pb2.GetInfoResponse)
         keeper = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 import sys
 from contextlib import closing
 from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
@@ -18,49 +18,36 @@ from bgserver.cli.options import (
     TimeoutOption,  # noqa: TC001 -- typer reads it at run time
     TokenOption,  # noqa: TC001 -- typer reads it at run time
 )
+from bgserver.cli.own_words import naming_options
 from bgserver.cli.play_text import describe, headline
-from bgserver.cli.problems import error_line
+from bgserver.cli.play_words import ENTER, HELP, WORDS, move_action, unknown, word_action
+from bgserver.cli.problems import error_line, input_error
 from bgserver.cli.transport import ask, connect
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.server.errors import StatusError
-from bgserver.v1 import common_pb2, game_pb2, rules_pb2
+from bgserver.v1 import common_pb2, game_pb2
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bgserver.cli.transport import Transport
 
 __all__ = ["register"]
 
-_WORDS: dict[str, game_pb2.ActionKind.ValueType] = {
-    "roll": game_pb2.ACTION_KIND_ROLL,
-    "double": game_pb2.ACTION_KIND_DOUBLE,
-    "take": game_pb2.ACTION_KIND_TAKE,
-    "drop": game_pb2.ACTION_KIND_DROP,
-    "beaver": game_pb2.ACTION_KIND_BEAVER,
-    "raccoon": game_pb2.ACTION_KIND_RACCOON,
-    "on": game_pb2.ACTION_KIND_PLAY_ON,
-    "undo": game_pb2.ACTION_KIND_UNDO,
-    "done": game_pb2.ACTION_KIND_CONFIRM,
-    "accept": game_pb2.ACTION_KIND_ACCEPT,
-    "refuse": game_pb2.ACTION_KIND_REFUSE,
-    "next": game_pb2.ACTION_KIND_NEXT_GAME,
-    "end": game_pb2.ACTION_KIND_END_SESSION,
-    "back": game_pb2.ACTION_KIND_RETURN,
-    "resign": game_pb2.ACTION_KIND_RESIGN,
+_NAME = "Player"
+_RESUME = "Going on with a game"
+_OPTIONS = {
+    "preset": "--preset",
+    "match_length": "--match-length",
+    "first.person.name": "--name",
+    "second.engine": "--player",
+    "second.engine.level": "--player",
+    "second.engine.numeric_strength": "--player",
+    "seed": "--seed",
+    "game_id": "--game",
+    "token": "--game-token",
 }
-_ENTER = ("roll", "done", "next")
-"""What an empty line does, the first that is possible."""
-_FIELDS = {"on": "play_on", "done": "confirm", "next": "next_game", "end": "end_session"}
-_FIELDS["back"] = "return"
-_RESIGNATIONS = {
-    "single": common_pb2.RESIGNATION_SINGLE,
-    "gammon": common_pb2.RESIGNATION_GAMMON,
-    "backgammon": common_pb2.RESIGNATION_BACKGAMMON,
-}
-_MOVE = re.compile(r"(bar|\d{1,2})/(off|\d{1,2})\*?")
-_HELP = """\
-A play such as 13/8 6/5* is made and confirmed; a single move such as 13/8 moves one checker.
-Enter does what is most likely: roll, done, next game. Other words, as far as they are possible:
-roll, double, take, drop, beaver, raccoon, on, undo, done, resign (single, gammon, backgammon),
-accept, refuse, next, end, hint, moves, board, quit. The beginning of a word is enough."""
+"""The option that fills each field of a request."""
 
 
 def register(app: typer.Typer) -> None:
@@ -70,19 +57,32 @@ def register(app: typer.Typer) -> None:
 
 def play(
     preset: Annotated[
-        str, typer.Option("--preset", "-p", help="Rules; `bgserver presets` lists them.")
-    ] = "classic",
+        str | None,
+        typer.Option(
+            "--preset",
+            "-p",
+            help="Rules; `bgserver presets` lists them.",
+            show_default="classic",
+        ),
+    ] = None,
     opponent: Annotated[
-        str,
-        typer.Option("--player", metavar="PLAYER", help="The bot: beginner, normal, expert..."),
-    ] = "normal",
+        str | None,
+        typer.Option(
+            "--player",
+            metavar="PLAYER",
+            help="The bot: beginner, normal, expert...",
+            show_default="normal",
+        ),
+    ] = None,
     match_length: Annotated[
         int | None,
         typer.Option(
             min=1, max=64, help="Points of a match, in a match preset.", show_default=False
         ),
     ] = None,
-    name: Annotated[str, typer.Option(help="What you are called.")] = "Player",
+    name: Annotated[
+        str | None, typer.Option(help="What you are called.", show_default="Player")
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -103,6 +103,24 @@ def play(
             show_default=False,
         ),
     ] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Go on with this game of the server.",
+            rich_help_panel=_RESUME,
+            show_default=False,
+        ),
+    ] = None,
+    game_token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            help="Token of your seat in it.",
+            rich_help_panel=_RESUME,
+            show_default=False,
+        ),
+    ] = None,
     address: AddressOption = None,
     token: TokenOption = None,
     timeout: TimeoutOption = None,
@@ -110,44 +128,132 @@ def play(
     """Play against a bot.
 
     A PLAYER is a level, a strength (beginner, normal, expert, or 0 to 100), or both:
-    lookahead_1:normal. Type help during the game.
+    lookahead_1:normal. Type help during the game. Whoever leaves a game at a server (--address)
+    is told the command that goes on with it.
     """
-    request = game_pb2.CreateGameRequest(
-        preset=preset,
-        rules=rules_pb2.Rules(),
-        match_length=match_length,
-        first=game_pb2.SeatSetup(person=game_pb2.Person(name=name)),
-        second=game_pb2.SeatSetup(engine=parse_player(opponent, "second.engine")),
-    )
+    resumed = game is not None or game_token is not None
+    if resumed:
+        new = {
+            "--preset": preset,
+            "--player": opponent,
+            "--match-length": match_length,
+            "--name": name,
+            "--seed": seed,
+            "--fair": fair or None,
+        }
+        _require_resumable(game, game_token, address, new)
+    with naming_options(_OPTIONS):
+        request = game_pb2.CreateGameRequest(
+            preset=preset or "classic",
+            match_length=match_length,
+            first=game_pb2.SeatSetup(person=game_pb2.Person(name=_NAME if name is None else name)),
+            second=game_pb2.SeatSetup(engine=parse_player(opponent or "normal", "second.engine")),
+        )
     if seed is not None:
         request.seed = seed
     elif fair:
         request.fair_dice.SetInParent()
     with connect(address, token, timeout) as transport:
-        created = ask(transport, request, game_pb2.CreateGameResponse)
-        table = _Table(transport, created)
+        with naming_options(_OPTIONS):
+            if resumed:
+                table = _resumed(transport, game or "", game_token or "")
+            else:
+                created = ask(transport, request, game_pb2.CreateGameResponse)
+                table = _Table(transport, created.view, created.first_token)
         try:
             table.play()
         finally:
+            if not table.is_over:
+                _say(_farewell(table, address, with_token=token is not None))
             if export is not None and table.view.version:
                 export.write_text(table.exported(export), encoding="utf-8")
+
+
+def _require_resumable(
+    game: str | None, game_token: str | None, address: str | None, new: Mapping[str, object]
+) -> None:
+    """Refuse what does not go with going on with a game.
+
+    Args:
+        game: Its id.
+        game_token: The token of a seat.
+        address: The server that holds it.
+        new: The options of new games, None for those that were not given.
+
+    Raises:
+        InvalidInputError: Names everything that is missing or too much.
+    """
+    faults = [
+        Fault(option, "REQUIRED", f"expected, to go on with a game: {what}")
+        for option, value, what in (
+            ("--game", game, "its id"),
+            ("--game-token", game_token, "the token of your seat"),
+            ("--address", address, "the server that holds it"),
+        )
+        if value is None
+    ]
+    faults += [
+        Fault(option, "ONLY_NEW_GAMES", "only for a new game; this one goes on as it was set up")
+        for option, value in new.items()
+        if value is not None
+    ]
+    if faults:
+        raise InvalidInputError(faults)
+
+
+def _resumed(transport: Transport, game: str, game_token: str) -> _Table:
+    """The table of a game that goes on."""
+    request = game_pb2.GetGameRequest(game_id=game, token=game_token)
+    view = ask(transport, request, game_pb2.GetGameResponse).view
+    if not view.HasField("legal"):
+        message = "this token lets you watch; expected the token of a seat"
+        raise input_error(message, field="token", reason="NOT_A_SEAT")
+    return _Table(transport, view, game_token, heard=view.version)
+
+
+def _farewell(table: _Table, address: str | None, *, with_token: bool) -> str:
+    """What somebody who leaves a game that is not over has to know."""
+    if address is None:
+        return "The game ends here: only a server (--address) keeps games."
+    words = ["bgserver", "play", "--address", address]
+    if with_token:
+        words += ["--token", "TOKEN"]
+    # A token may begin with a minus sign.
+    words += ["--game", table.view.game_id, f"--game-token={table.token}"]
+    return f"The game goes on at {address}. To come back:\n{shlex.join(words)}"
 
 
 class _Table:
     """A game in the terminal."""
 
-    def __init__(self, transport: Transport, created: game_pb2.CreateGameResponse) -> None:
+    def __init__(
+        self, transport: Transport, view: game_pb2.GameView, token: str, *, heard: int = 0
+    ) -> None:
+        """Sit down.
+
+        Args:
+            transport: How to reach the server.
+            view: The game.
+            token: The token of the player's seat.
+            heard: Number of the last event that needs no telling.
+        """
         self._transport = transport
         self._has_quit = False
-        self._token = created.first_token
-        self.view = created.view
+        self.token = token
+        """The token of the player's seat."""
+        self.view = view
         """The game as it was last heard of."""
-        self._heard = 0
+        self._heard = heard
         self._names = {
             common_pb2.SEAT_UNSPECIFIED: "",
-            common_pb2.SEAT_FIRST: created.view.first.name or "Player",
-            common_pb2.SEAT_SECOND: player_name(created.view.second),
+            common_pb2.SEAT_FIRST: player_name(view.first),
+            common_pb2.SEAT_SECOND: player_name(view.second),
         }
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing can happen any more."""
+        return self.view.stage == game_pb2.GAME_STAGE_SESSION_OVER
 
     def play(self) -> None:
         """Play until all is over, or the player has had enough."""
@@ -166,7 +272,7 @@ class _Table:
         """Tell what happens until the game waits for the player or is over."""
         request = game_pb2.WatchRequest(
             game_id=self.view.game_id,
-            token=self._token,
+            token=self.token,
             after_event=self._heard,
             include_views=True,
         )
@@ -191,7 +297,7 @@ class _Table:
     def _show(self) -> None:
         """Draw the board."""
         request = game_pb2.GetGameRequest(
-            game_id=self.view.game_id, token=self._token, include_board=True
+            game_id=self.view.game_id, token=self.token, include_board=True
         )
         self.view = ask(self._transport, request, game_pb2.GetGameResponse).view
         _say("")
@@ -216,7 +322,7 @@ class _Table:
 
     def _read(self) -> str | None:
         """A line of the player's; None at the end of the input."""
-        possible = [word for word, kind in _WORDS.items() if kind in self.view.legal.actions]
+        possible = [word for word, kind in WORDS.items() if kind in self.view.legal.actions]
         dice = ""
         if self.view.HasField("dice"):
             dice = f"{'-'.join(map(str, self.view.dice_left))} left, "
@@ -228,11 +334,13 @@ class _Table:
         return " ".join(line.lower().split()) if line else None
 
     def _do(self, words: str) -> bool:
+        possible = [word for word, kind in WORDS.items() if kind in self.view.legal.actions]
         if not words:
-            words = next((one for one in _ENTER if _WORDS[one] in self.view.legal.actions), "help")
+            words = next((one for one in ENTER if one in possible), "help")
         first, _, rest = words.partition(" ")
         if "/" in words:
-            return self._move(words)
+            self._act(move_action(words, len(self.view.dice_left)))
+            return True
         if "hint".startswith(first):
             self._hint()
             return False
@@ -242,48 +350,31 @@ class _Table:
         if "board".startswith(first):
             self._show()
             return False
-        found = [one for one in _WORDS if one.startswith(first)]
-        if len(found) > 1:
-            found = [one for one in found if _WORDS[one] in self.view.legal.actions][:1] or found
-        if not found or "help".startswith(first):
-            _say(_HELP)
+        if "help".startswith(first):
+            _say(HELP)
             return False
-        self._act(self._action(found[0], rest))
-        return True
-
-    def _action(self, word: str, rest: str) -> game_pb2.GameAction:
-        action = game_pb2.GameAction()
-        if word == "resign":
-            chosen = [value for name, value in _RESIGNATIONS.items() if name.startswith(rest)]
-            action.resign.result = chosen[0] if chosen else common_pb2.RESIGNATION_SINGLE
-        else:
-            getattr(action, _FIELDS.get(word, word)).SetInParent()
-        return action
-
-    def _move(self, words: str) -> bool:
-        """Make a whole play, or a single move."""
-        single = _MOVE.fullmatch(words)
-        action = game_pb2.GameAction()
-        if single is None or len(self.view.dice_left) == 1:
-            action.play.notation = words
-        else:
-            source, target = single.groups()
-            action.step.source = 25 if source == "bar" else int(source)
-            action.step.target = 0 if target == "off" else int(target)
+        found = [one for one in WORDS if one.startswith(first)]
+        if not found:
+            _say(unknown(first, possible))
+            return False
+        action = word_action(next((one for one in found if one in possible), found[0]), rest)
+        if action is None:
+            _say(f"expected resign single, gammon or backgammon, got {rest!r}")
+            return False
         self._act(action)
         return True
 
     def _act(self, action: game_pb2.GameAction) -> None:
         request = game_pb2.ActRequest(
             game_id=self.view.game_id,
-            token=self._token,
+            token=self.token,
             expected_version=self.view.version,
             action=action,
         )
         self.view = ask(self._transport, request, game_pb2.ActResponse).view
 
     def _hint(self) -> None:
-        request = game_pb2.HintRequest(game_id=self.view.game_id, token=self._token)
+        request = game_pb2.HintRequest(game_id=self.view.game_id, token=self.token)
         hint = ask(self._transport, request, game_pb2.HintResponse)
         for ranked in hint.plays:
             _say(f"{ranked.equity:+.3f}  {ranked.play.notation}")
@@ -299,7 +390,7 @@ class _Table:
         if file.suffix == ".mat":
             form = game_pb2.EXPORT_FORMAT_MAT
         request = game_pb2.ExportGameRequest(
-            game_id=self.view.game_id, token=self._token, format=form
+            game_id=self.view.game_id, token=self.token, format=form
         )
         return ask(self._transport, request, game_pb2.ExportGameResponse).text
 

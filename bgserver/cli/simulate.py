@@ -24,10 +24,11 @@ from bgserver.cli.options import (
     json_text,
     print_json,
 )
+from bgserver.cli.own_words import naming_options
 from bgserver.cli.problems import INTERRUPTED, gathered, input_error
 from bgserver.cli.progress import counter
 from bgserver.cli.rule_inputs import SetOption, read_changes
-from bgserver.cli.simulation_inputs import refuse_simulation
+from bgserver.cli.simulation_inputs import SIMULATION_OPTIONS, refuse_simulation
 from bgserver.cli.transport import ask, connect
 from bgserver.v1 import common_pb2, engine_pb2, rules_pb2, simulation_pb2
 
@@ -176,8 +177,9 @@ def simulate(
         include_records=records is not None,
         statistics_only=records is None,
     )
-    refuse_simulation(request, faults)
     with ExitStack() as stack:
+        stack.enter_context(naming_options({**SIMULATION_OPTIONS, "count": "COUNT"}))
+        refuse_simulation(request, faults)
         file = None if records is None else stack.enter_context(records.open("w", encoding="utf-8"))
         transport = stack.enter_context(connect(address, token, timeout))
         # The first question loads the engine; that is not the games' time.

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 
     from bgserver.v1 import simulation_pb2
 
-__all__ = ["refuse_simulation"]
+__all__ = ["SIMULATION_OPTIONS", "refuse_simulation"]
+
+SIMULATION_OPTIONS = {
+    "preset": "--preset",
+    "match_length": "--match-length",
+    "count": "--count",
+    "seed": "--seed",
+    "judge": "--judge",
+    "decision_ms": "--decision-ms",
+}
+"""The option that fills each field of a request, as `match` names them."""
 
 
 def refuse_simulation(request: simulation_pb2.SimulateRequest, faults: Sequence[Fault]) -> None:

@@ -11,6 +11,7 @@ from bgserver.engine.position import Variant
 from bgserver.games.codec import Json, decoded, encoded
 from bgserver.games.presets import PRESETS, merge_rules
 from bgserver.games.rules import (
+    MAX_MATCH_LENGTH,
     CubeUse,
     HeadException,
     LongNardyRules,
@@ -115,7 +116,8 @@ def new_setup(
 
 def _length_faults(rules: Rules, match_length: int | None) -> list[Fault]:
     if match_length is None and rules.session is Session.MATCH:
-        message = "say to how many points the match goes"
+        allowed = ", ".join(map(str, rules.match_lengths)) or f"1 to {MAX_MATCH_LENGTH}"
+        message = f"say to how many points the match goes: {allowed}"
         return [Fault("match_length", "MATCH_LENGTH_REQUIRED", message)]
     return match_length_faults(rules, match_length)
 

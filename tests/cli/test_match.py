@@ -149,7 +149,7 @@ def test_every_fault_is_named(remote: CommandLine, command: tuple[str, ...]) -> 
     players = ["first"] if command[0] == "match" else []
     assert fields == [
         *players, "rules.foo", "rules.jacoby", "rules.long_nardy.koks", "rules", "rules.cube_cap",
-        "match_length",
+        "--match-length",
     ]  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def test_who_cannot_be_read_may_play_elsewhere(remote: CommandLine) -> None:
 def test_a_time_without_a_player_elsewhere_is_refused(remote: CommandLine) -> None:
     answer = remote(*_MATCH, "-n", "2", "--decision-ms", "5")
     assert answer.code == 2
-    assert answer.err.startswith("error: decision_ms: ")
+    assert answer.err.startswith("error: --decision-ms: ")
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])

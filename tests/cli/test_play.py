@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -56,12 +57,68 @@ def test_a_match_can_be_given_up_and_mistakes_are_told(
     assert record["dice"] == "seeded"
 
 
+def test_words_that_mean_nothing_get_a_line(bgserver: CommandLine) -> None:
+    answer = bgserver("play", "--seed", "3", stdin=_lines("resing", "xyzzy", "resign everything"))
+    assert answer.code == 0, answer.err
+    assert "no command 'resing'; nearest: resign; help tells them all" in answer.out
+    assert "no command 'xyzzy'; possible now: roll, double, resign; help tells" in answer.out
+    # Nothing is given up by a word that nobody understands.
+    assert "expected resign single, gammon or backgammon, got 'everything'" in answer.out
+    assert "offers to lose" not in answer.out
+
+
 def test_who_leaves_has_left(bgserver: CommandLine) -> None:
     assert bgserver("play", "--seed", "3", stdin="quit\n").code == 0
     assert bgserver("play", "--seed", "3", stdin="").code == 0
-    wrong = bgserver("play", "--preset", "joypip", stdin="")
+
+
+def test_faults_name_the_options(bgserver: CommandLine) -> None:
+    wrong = bgserver("play", "--preset", "joypip", "--player", "expert", stdin="")
     assert wrong.code == 2
-    assert "match_length" in wrong.err
+    assert wrong.err == (
+        "error: --match-length: say to how many points the match goes: 1, 3, 5, 7\n"
+    )
+    wrong = bgserver("play", "--preset", "chess", "--name", "x" * 50, stdin="")
+    fields = [line.removeprefix("error: ").partition(": ")[0] for line in wrong.err.splitlines()]
+    assert set(fields) <= {"--preset", "--name"}
+
+
+def test_a_game_that_is_kept_goes_on(server_address: str) -> None:
+    remote = CommandLine(["--address", server_address])
+    left = remote("play", "--seed", "3", "--name", "Anna", stdin=_lines("", "24/21", "quit"))
+    assert left.code == 0, left.err
+    *_, told, command = left.out.splitlines()
+    assert told == f"The game goes on at {server_address}. To come back:"
+    program, *arguments = shlex.split(command)
+    assert program == "bgserver"
+    back = _COMMANDS(*arguments, stdin=_lines("undo", "24/21 13/7", "resign", "end"))
+    assert back.code == 0, back.err
+    assert "Opening" not in back.out
+    assert "(6 left, undo, resign)" in back.out
+    assert "Anna: 24/21 13/7" in back.out
+    assert "To come back" not in back.out
+    # All is over: there is nothing to go on with, and nothing to be asked.
+    assert _COMMANDS(*arguments, stdin="").code == 0
+
+
+def test_a_game_without_a_server_is_not_kept() -> None:
+    left = _COMMANDS("play", "--seed", "3", stdin="quit\n")
+    assert "only a server (--address) keeps games" in left.out
+
+
+def test_what_does_not_go_with_going_on(server_address: str) -> None:
+    wrong = _COMMANDS("play", "--game", "abc", "--preset", "money", "--seed", "4")
+    assert wrong.code == 2
+    fields = [line.removeprefix("error: ").partition(": ")[0] for line in wrong.err.splitlines()]
+    assert fields == ["--game-token", "--address", "--preset", "--seed"]
+    remote = CommandLine(["--address", server_address])
+    assert "no such game" in remote("play", "--game", "abc", "--game-token", "def").err
+    with closing(Client(server_address)) as client:
+        game = client.create_game("classic", second="normal")
+        watching = remote("play", "--game", game.game_id, "--game-token", game.spectator_token)
+    assert watching.err == (
+        "error: --game-token: this token lets you watch; expected the token of a seat\n"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,103 @@
+"""What a player may type during a game in the terminal, and what it means."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from bgserver.v1 import common_pb2, game_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["ENTER", "HELP", "TALK", "WORDS", "move_action", "unknown", "word_action"]
+
+WORDS: dict[str, game_pb2.ActionKind.ValueType] = {
+    "roll": game_pb2.ACTION_KIND_ROLL,
+    "double": game_pb2.ACTION_KIND_DOUBLE,
+    "take": game_pb2.ACTION_KIND_TAKE,
+    "drop": game_pb2.ACTION_KIND_DROP,
+    "beaver": game_pb2.ACTION_KIND_BEAVER,
+    "raccoon": game_pb2.ACTION_KIND_RACCOON,
+    "on": game_pb2.ACTION_KIND_PLAY_ON,
+    "undo": game_pb2.ACTION_KIND_UNDO,
+    "done": game_pb2.ACTION_KIND_CONFIRM,
+    "accept": game_pb2.ACTION_KIND_ACCEPT,
+    "refuse": game_pb2.ACTION_KIND_REFUSE,
+    "next": game_pb2.ACTION_KIND_NEXT_GAME,
+    "end": game_pb2.ACTION_KIND_END_SESSION,
+    "back": game_pb2.ACTION_KIND_RETURN,
+    "resign": game_pb2.ACTION_KIND_RESIGN,
+}
+"""Words that act, and what they do."""
+TALK = ("hint", "moves", "board", "help", "quit")
+"""Words that only ask, or leave."""
+ENTER = ("roll", "done", "next")
+"""What an empty line does, the first that is possible."""
+HELP = """\
+A play such as 13/8 6/5* is made and confirmed; a single move such as 13/8 moves one checker.
+Enter does what is most likely: roll, done, next game. Other words, as far as they are possible:
+roll, double, take, drop, beaver, raccoon, on, undo, done, resign (single, gammon, backgammon),
+accept, refuse, next, end, hint, moves, board, quit. The beginning of a word is enough."""
+
+_FIELDS = {"on": "play_on", "done": "confirm", "next": "next_game", "end": "end_session"}
+_FIELDS["back"] = "return"
+_RESIGNATIONS = {
+    "single": common_pb2.RESIGNATION_SINGLE,
+    "gammon": common_pb2.RESIGNATION_GAMMON,
+    "backgammon": common_pb2.RESIGNATION_BACKGAMMON,
+}
+_MOVE = re.compile(r"(bar|\d{1,2})/(off|\d{1,2})\*?")
+_NEAREST = 3
+_LONGEST_SHOWN = 20
+
+
+def unknown(word: str, possible: Collection[str]) -> str:
+    """What to say about a word that means nothing.
+
+    Args:
+        word: What was typed.
+        possible: The words that would act now.
+    """
+    shown = word if len(word) <= _LONGEST_SHOWN else f"{word[:_LONGEST_SHOWN]}..."
+    near = difflib.get_close_matches(word, (*WORDS, *TALK), _NEAREST)
+    guess = f"nearest: {', '.join(near)}" if near else f"possible now: {', '.join(possible)}"
+    return f"no command {shown!r}; {guess}; help tells them all"
+
+
+def word_action(word: str, rest: str) -> game_pb2.GameAction | None:
+    """The action of a word; None if what follows the word is nothing that it can have.
+
+    Args:
+        word: One of `WORDS`.
+        rest: What follows it: for `resign` what is conceded.
+    """
+    action = game_pb2.GameAction()
+    if word != "resign":
+        getattr(action, _FIELDS.get(word, word)).SetInParent()
+        return action
+    chosen = [value for name, value in _RESIGNATIONS.items() if name.startswith(rest)]
+    if not chosen:
+        return None
+    action.resign.result = chosen[0]
+    return action
+
+
+def move_action(words: str, dice_left: int) -> game_pb2.GameAction:
+    """The action of a play or a single move.
+
+    Args:
+        words: For example `13/8 6/5*`, or `13/8`.
+        dice_left: Numbers of the roll that are not used yet; a move with the last one ends the
+            turn.
+    """
+    single = _MOVE.fullmatch(words)
+    action = game_pb2.GameAction()
+    if single is None or dice_left == 1:
+        action.play.notation = words
+    else:
+        source, target = single.groups()
+        action.step.source = 25 if source == "bar" else int(source)
+        action.step.target = 0 if target == "off" else int(target)
+    return action
