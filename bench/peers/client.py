@@ -144,7 +144,7 @@ class Peer:
             PeerError: It cannot be started.
         """
         self.name = name
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- closed by `close`
         ours, theirs = socket.socketpair()
         environment = os.environ | {
             "BENCH_PEER": name,

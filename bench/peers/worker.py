@@ -105,7 +105,7 @@ def main() -> None:
                 if peer is None:
                     peer = kind(int(os.environ["BENCH_PEER_THREADS"]))
                 reply: Any = answers(peer, json.loads(line))
-            except Exception:  # noqa: BLE001 - whatever it is belongs to whoever asked
+            except Exception:  # noqa: BLE001 -- whatever it is belongs to whoever asked
                 reply = {"error": traceback.format_exc()}
             stream.write(json.dumps(reply) + "\n")
             stream.flush()

@@ -277,7 +277,7 @@ def play_pairs(
                     ended.put(play_pair(stoppable, theirs, seed, number, judge, variant))
         except (queue.Empty, _StoppedError):
             pass
-        except BaseException as error:  # noqa: BLE001 - told to whoever waits for pairs
+        except BaseException as error:  # noqa: BLE001 -- told to whoever waits for pairs
             ended.put(error)
 
     threads = [threading.Thread(target=work) for _ in range(min(workers, len(numbers)))]

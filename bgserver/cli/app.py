@@ -39,7 +39,7 @@ _LOOKS_LIKE_OPTION = re.compile(r"-\d+([ ,]+-?\d+){25}|-[-A-Oa-o]{25}:.*")
 class _Group(TyperGroup):
     """Turns every failure of a command into lines on stderr and an exit code."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 # typer's own
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- typer's own
         """Protect positions that begin with a minus sign; refuse what is no text."""
         for arg in args:
             if not arg.isascii() and any("\ud800" <= letter <= "\udfff" for letter in arg):
@@ -49,7 +49,7 @@ class _Group(TyperGroup):
         shielded = [f" {arg}" if _LOOKS_LIKE_OPTION.fullmatch(arg) else arg for arg in args]
         return super().parse_args(ctx, shielded)
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 # the signature is typer's
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 -- the signature is typer's
         """Run the command."""
         try:
             result = super().invoke(ctx)

@@ -2,7 +2,7 @@
 
 # The server and the engine load Numba, which costs more time than the rest of the command line
 # together; they are imported when one of these commands runs.
-# ruff: noqa: PLC0415
+# ruff: noqa: PLC0415 -- loads slowly
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=_PANEL)(command)
 
 
-def _option(name: str, text: str, panel: str | None = None, metavar: str | None = None) -> Any:  # noqa: ANN401 # typer's own type is not public
+def _option(name: str, text: str, panel: str | None = None, metavar: str | None = None) -> Any:  # noqa: ANN401 -- typer's own type is not public
     return typer.Option(name, help=text, rich_help_panel=panel, metavar=metavar, show_default=False)
 
 

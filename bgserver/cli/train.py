@@ -5,8 +5,8 @@ positions with the present weights, `fit` new ones to the labels. Everything can
 and goes on where it stopped.
 """
 
-# ruff: noqa: PLC0415
 # Numba, PyTorch and matplotlib take seconds to load; they are imported when a command needs them.
+# ruff: noqa: PLC0415 -- loads slowly
 
 from __future__ import annotations
 

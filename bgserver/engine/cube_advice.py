@@ -26,11 +26,11 @@ class CubeAction(enum.Enum):
 
     NO_DOUBLE_TAKE = "no double/take"
     DOUBLE_TAKE = "double/take"
-    DOUBLE_PASS = "double/pass"  # noqa: S105 - no password, a cube action
+    DOUBLE_PASS = "double/pass"  # noqa: S105 -- no password, a cube action
     TOO_GOOD_TAKE = "too good to double/take"
-    TOO_GOOD_PASS = "too good to double/pass"  # noqa: S105 - no password, a cube action
+    TOO_GOOD_PASS = "too good to double/pass"  # noqa: S105 -- no password, a cube action
     OPTIONAL_DOUBLE_TAKE = "optional double/take"
-    OPTIONAL_DOUBLE_PASS = "optional double/pass"  # noqa: S105 - no password, a cube action
+    OPTIONAL_DOUBLE_PASS = "optional double/pass"  # noqa: S105 -- no password, a cube action
     NO_DOUBLE_BEAVER = "no double/beaver"
     DOUBLE_BEAVER = "double/beaver"
     OPTIONAL_DOUBLE_BEAVER = "optional double/beaver"
@@ -57,7 +57,7 @@ _DOUBLING_ACTIONS = frozenset(
 class TakeAction(enum.Enum):
     """The answers to a double."""
 
-    PASS = "pass"  # noqa: S105 - no password, a cube action
+    PASS = "pass"  # noqa: S105 -- no password, a cube action
     TAKE = "take"
     BEAVER = "beaver"
 

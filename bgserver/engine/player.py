@@ -56,7 +56,7 @@ class CubeMove(enum.Enum):
 
     ROLL = "roll"
     DOUBLE = "double"
-    PASS = "pass"  # noqa: S105 - no password, a cube action
+    PASS = "pass"  # noqa: S105 -- no password, a cube action
     TAKE = "take"
     BEAVER = "beaver"
 

@@ -52,7 +52,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
-def _decoded(kind: Any, value: Any, path: str) -> Any:  # noqa: ANN401
+def _decoded(kind: Any, value: object, path: str) -> Any:  # noqa: ANN401 -- generic aliases have no common type
     origin = typing.get_origin(kind)
     if origin in {typing.Union, types.UnionType}:
         options = [option for option in typing.get_args(kind) if option is not type(None)]
@@ -75,7 +75,7 @@ def _decoded(kind: Any, value: Any, path: str) -> Any:  # noqa: ANN401
     return value
 
 
-def _decoded_tuple(kinds: tuple[Any, ...], value: Any, path: str) -> tuple[Any, ...]:  # noqa: ANN401
+def _decoded_tuple(kinds: tuple[Any, ...], value: object, path: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise _unfit(path, "list", value)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
@@ -88,7 +88,7 @@ def _decoded_tuple(kinds: tuple[Any, ...], value: Any, path: str) -> tuple[Any, 
     )
 
 
-def _decoded_object(kind: type, value: Any, path: str) -> Any:  # noqa: ANN401
+def _decoded_object(kind: type, value: object, path: str) -> object:
     if not isinstance(value, dict):
         raise _unfit(path, "object", value)
     hints = _hints(kind)

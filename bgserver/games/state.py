@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bgserver.engine.plays import Step
 from bgserver.engine.position import OFF, OPPONENT_BAR, Dice, Position, Resignation, Seat
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bgserver.games.setup import Setup
 
 __all__ = ["Stage", "TableState", "apply", "replay", "to_act"]
+
+_T = TypeVar("_T")
 
 
 class Stage(enum.Enum):
@@ -165,7 +167,7 @@ def apply(state: TableState | None, event: ev.Event) -> TableState:
     return replace(state, version=state.version + 1, **changes)
 
 
-def _with(pair: tuple[Any, Any], seat: Seat, value: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _with(pair: tuple[_T, _T], seat: Seat, value: _T) -> tuple[_T, _T]:
     """A pair with one half changed."""
     return (value, pair[1]) if seat is Seat.FIRST else (pair[0], value)
 

@@ -8,13 +8,14 @@ at.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bgserver.games.errors import StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["IN_MEMORY", "FileLock", "open_existing", "open_writer"]
 
@@ -157,19 +158,14 @@ def open_existing(path: str) -> sqlite3.Connection:
         return connection
 
 
-class _named:  # noqa: N801 -- used like a function
+@contextmanager
+def _named(path: str) -> Iterator[None]:
     """Turns errors of SQLite into `StorageError` that names the file."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, sqlite3.DatabaseError):
-            message = f"cannot use {self._path}: {error}"
-            raise StorageError(message) from error
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        message = f"cannot use {path}: {error}"
+        raise StorageError(message) from error
 
 
 def _check_kind(connection: sqlite3.Connection, path: str) -> None:

@@ -28,7 +28,7 @@ from bgserver.server.questions import judging_levels
 from bgserver.v1 import game_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from google.protobuf.descriptor import ServiceDescriptor
     from google.protobuf.message import Message
@@ -311,9 +311,12 @@ class GameServicer:
         """How a table looks; the legal steps of a double take some milliseconds to find."""
         row, detail, state = table.row, table.detail, table.state
         now = self._host.clock.now()
-        make: Callable[[], game_pb2.GameView] = lambda: view_message(  # noqa: E731
-            row, detail, state, now, seat=seat, view_from=view_from, with_board=with_board
-        )
+
+        def make() -> game_pb2.GameView:
+            return view_message(
+                row, detail, state, now, seat=seat, view_from=view_from, with_board=with_board
+            )
+
         return await self._runtime.pool.run(one_chunk(make), Priority.INTERACTIVE, context.deadline)
 
 

@@ -104,7 +104,7 @@ class AsyncRequestFeed(Generic[_Item, _Request]):
                 if self._stopped:
                     return
                 yield self._request(item)
-        except Exception as error:  # noqa: BLE001 # handed to the caller, see `error`
+        except Exception as error:  # noqa: BLE001 -- handed to the caller, see `error`
             self.error = error
 
     def answered(self) -> None:

@@ -170,8 +170,8 @@ def from_grpc(error: grpc.RpcError) -> RpcError:
 def _rich_status(error: grpc.Call | grpc.aio.AioRpcError) -> status_pb2.Status | None:
     """The `google.rpc.Status` of an error, if it carries one that matches the plain status."""
     try:
-        # grpc_status reads code, details and trailing metadata only, which both kinds have.
-        return rpc_status.from_call(error)  # type: ignore[arg-type]
+        # grpc_status reads code, details and trailing metadata only.
+        return rpc_status.from_call(error)  # type: ignore[arg-type]  # both kinds have these
     except ValueError:
         return None
 
