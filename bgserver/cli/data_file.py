@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["default_data_file", "writable_data_file"]
+__all__ = ["data_files", "default_data_file", "writable_data_file"]
 
 _DEFAULT_PORT = 50051
 _IN_MEMORY = ":memory:"
@@ -30,6 +30,15 @@ def default_data_file(port: int = _DEFAULT_PORT) -> str:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     name = "games.db" if port == _DEFAULT_PORT else f"games-{port}.db"
     return str(base / "bgserver" / name)
+
+
+def data_files() -> list[str]:
+    """The files of games in the user's data folder, by name; none if there is no such folder."""
+    try:
+        folder = Path(default_data_file()).parent
+        return sorted(str(file) for file in folder.glob("games*.db"))
+    except (OSError, RuntimeError):
+        return []
 
 
 def writable_data_file(port: int) -> tuple[str, str]:

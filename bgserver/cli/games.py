@@ -15,6 +15,7 @@ from rich.table import Table
 
 from bgserver.cli import tables
 from bgserver.cli.data_file import default_data_file
+from bgserver.cli.game_hints import file_hints, nothing_in_file, nothing_listed, server_hints
 from bgserver.cli.options import (
     AddressOption,
     JsonOption,
@@ -84,6 +85,7 @@ def player_name(seat: game_pb2.SeatInfo) -> str:
 
 @app.command("list")
 def list_games(
+    ctx: typer.Context,
     which: Annotated[Filter, typer.Option("--filter", help="Which games.")] = Filter.ALL,
     preset: Annotated[str, typer.Option("--preset", "-p", help="Only games of this preset.")] = "",
     count: Annotated[int, typer.Option("--max", min=1, max=200, help="Most games.")] = 50,
@@ -97,18 +99,52 @@ def list_games(
 
     All of a file; with --address those that a server lists.
     """
-    if address is None:
-        answer = _of_file(data or default_data_file(), which, preset, count)
+    is_filtered = which is not Filter.ALL or preset != ""
+    server = _server(ctx, address)
+    if server is None:
+        path = data or default_data_file()
+        answer = _of_file(path, which, preset, count)
+        hints = [f"games of {path}", *file_hints(path)]
+        if not answer.games:
+            hints = nothing_in_file(path, is_filtered=is_filtered)
     else:
         request = game_pb2.ListGamesRequest(
             filter=_filter_value(which), preset=preset, page_size=count
         )
-        with connect(address, token, timeout) as transport:
+        with connect(server, token, timeout) as transport:
             answer = ask(transport, request, game_pb2.ListGamesResponse)
+        hints = server_hints(server)
+        if not answer.games:
+            hints = nothing_listed(server, is_filtered=is_filtered)
     if json:
         print_json(answer)
-    else:
+        return
+    if answer.games:
         tables.show(_table(answer.games))
+    sys.stdout.flush()
+    for hint in hints:
+        sys.stderr.write(f"{hint}\n")
+
+
+def _server(ctx: typer.Context, address: str | None) -> str | None:
+    """The server to ask; None to look into a file.
+
+    A file that is named on the command line goes before a server named by the environment.
+
+    Raises:
+        InvalidInputError: Both are named on the command line.
+    """
+    if address is None or not _is_typed(ctx, "data"):
+        return address
+    if _is_typed(ctx, "address"):
+        message = "expected a file or a server (--address), got both"
+        raise input_error(message, field="--data", reason="PLACE_AMBIGUOUS")
+    return None
+
+
+def _is_typed(ctx: typer.Context, option: str) -> bool:
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _filter_value(which: Filter) -> game_pb2.GameFilter.ValueType:
@@ -117,10 +153,14 @@ def _filter_value(which: Filter) -> game_pb2.GameFilter.ValueType:
 
 
 def _of_file(path: str, which: Filter, preset: str, count: int) -> game_pb2.ListGamesResponse:
+    from bgserver.games.presets import PRESETS  # noqa: PLC0415 -- loads slowly
     from bgserver.games.storage_queries import list_rows  # noqa: PLC0415 -- loads Numba
     from bgserver.games.storage_records import Status  # noqa: PLC0415 -- loads slowly
     from bgserver.server.convert_game import summary_message  # noqa: PLC0415 -- loads slowly
 
+    if preset and preset not in PRESETS:
+        message = f"expected one of {', '.join(PRESETS)}, got {preset[:40]!r}"
+        raise input_error(message, field="--preset", reason="UNKNOWN_PRESET")
     status = None if which is Filter.ALL else Status[which.name]
     with closing(_connection(path)) as connection:
         rows = list_rows(connection, status=status, preset=preset, everything=True, most=count)
@@ -134,7 +174,8 @@ def _connection(path: str) -> sqlite3.Connection:
     try:
         return open_existing(path)
     except StorageError as error:
-        raise input_error(str(error), field="--data", reason="NO_DATA_FILE") from None
+        message = "; ".join([str(error), *file_hints(path)])
+        raise input_error(message, field="--data", reason="NO_DATA_FILE") from None
 
 
 def _table(games: Iterable[game_pb2.GameSummary]) -> Table:
@@ -158,6 +199,7 @@ def _table(games: Iterable[game_pb2.GameSummary]) -> Table:
 
 @app.command("export")
 def export_game(
+    ctx: typer.Context,
     game: Annotated[str, typer.Argument(metavar="GAME", help="Id of the game.")],
     form: Annotated[
         Form, typer.Option("--format", "-f", help="Match text for other programs, or JSON.")
@@ -176,11 +218,12 @@ def export_game(
 ) -> None:
     """Write a game down: out of a file, or with --address from a server."""
     value = game_pb2.ExportFormat.Value(f"EXPORT_FORMAT_{form.name}")
-    if address is None:
+    server = _server(ctx, address)
+    if server is None:
         answer = _export_from_file(data or default_data_file(), game, value)
     else:
         request = game_pb2.ExportGameRequest(game_id=game, token=game_token, format=value)
-        with connect(address, token, timeout) as transport:
+        with connect(server, token, timeout) as transport:
             answer = ask(transport, request, game_pb2.ExportGameResponse)
     if output is None:
         sys.stdout.write(answer.text)
@@ -197,7 +240,7 @@ def _export_from_file(
     with closing(_connection(path)) as connection:
         found = whole_game(connection, game)
     if found is None:
-        message = f"there is no game {game} in {path}"
+        message = "; ".join([f"there is no game {game} in {path}", *file_hints(path)])
         raise input_error(message, field="GAME", reason="GAME_NOT_FOUND")
     return export(*found, form)
 

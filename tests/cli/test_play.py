@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,6 @@ from tests.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _COMMANDS = CommandLine([])
 
@@ -153,6 +153,39 @@ def test_lists(data: tuple[str, str, Any]) -> None:
     missing = _COMMANDS("games", "list", "--data", f"{path}.none")
     assert missing.code == 2
     assert "there is no file" in missing.err
+
+
+def test_lists_say_where_other_games_are(
+    data: tuple[str, str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, address, match = data
+    for variable in ("XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    folder = tmp_path / "bgserver"
+    folder.mkdir()
+    other = folder / "games-50052.db"
+    other.write_bytes(Path(path).read_bytes())
+    answer = _COMMANDS("games", "list", "--data", path)
+    assert f"games of {path}\nother files of games (--data): {other}\n" in answer.err
+    empty = _COMMANDS("games", "list", "--data", path, "--filter", "running", "--preset", "money")
+    assert empty.out == ""
+    assert empty.err.splitlines()[0] == f"no such game in {path}"
+    assert str(other) in empty.err
+    missing = _COMMANDS("games", "list")
+    assert missing.code == 2
+    assert str(other) in missing.err
+    assert str(other) in _COMMANDS("games", "export", "nothing", "--data", path).err
+    listed = _COMMANDS("games", "list", "--address", address)
+    assert "created as `listed`, and no others" in listed.err
+    none = _COMMANDS("games", "list", "--address", address, "--filter", "over")
+    assert none.err.startswith(f"no such game listed by {address}\n")
+    wrong = _COMMANDS("games", "list", "--data", path, "--preset", "chess")
+    assert wrong.err.startswith("error: --preset: expected one of classic, ")
+    # A file that is named goes before a server that the environment names.
+    monkeypatch.setenv("BGSERVER_ADDRESS", address)
+    assert match.game_id in _COMMANDS("games", "list", "--data", path).out
+    both = _COMMANDS("games", "list", "--data", path, "--address", address)
+    assert both.err == "error: --data: expected a file or a server (--address), got both\n"
 
 
 def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> None:
