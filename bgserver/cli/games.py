@@ -25,6 +25,7 @@ from bgserver.cli.options import (
 )
 from bgserver.cli.problems import input_error
 from bgserver.cli.transport import ask, connect
+from bgserver.engine.levels import Level, bot_name
 from bgserver.v1 import common_pb2, game_pb2
 
 if TYPE_CHECKING:
@@ -74,13 +75,13 @@ def player_name(seat: game_pb2.SeatInfo) -> str:
     if not seat.HasField("engine"):
         return seat.name or "(person)"
     engine = seat.engine
-    level = common_pb2.Level.Name(engine.level).removeprefix("LEVEL_").lower()
+    level = Level[common_pb2.Level.Name(engine.level).removeprefix("LEVEL_")]
     if engine.WhichOneof("strength") == "numeric_strength":
         strength = str(engine.numeric_strength)
     else:
         name = common_pb2.Strength.Name(engine.named_strength)
         strength = name.removeprefix("STRENGTH_").lower().replace("unspecified", "expert")
-    return f"bgserver {strength}" if level == "static" else f"bgserver {level} {strength}"
+    return bot_name(level, strength)
 
 
 @app.command("list")

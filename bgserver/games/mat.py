@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["match_text"]
 
 _COLUMN = 40  # the longest play needs 31 characters
-_MAX_NAME = 24
+_MAX_NAME = 30  # the longest name of a bot needs 29
 _CUBE_TEXTS = {
     EntryKind.DOUBLE: " Doubles => {}",
     EntryKind.TAKE: " Takes",

@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault, InvalidInputError, WrongMomentError
+from bgserver.engine.levels import Level, bot_name
+from bgserver.engine.strength import NAMED_STRENGTHS
 from bgserver.games.codec import encoded
 from bgserver.games.events import event_from_json
 from bgserver.games.mat import match_text
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from bgserver.games.storage_records import Detail, EventRow, GameRow, Occupant
 
 __all__ = ["export"]
+
+_STRENGTHS = {strength.value: name for name, strength in NAMED_STRENGTHS.items()}
 
 
 def export(
@@ -68,5 +72,6 @@ def _json_text(row: GameRow, detail: Detail, rows: Sequence[EventRow]) -> str:
 def _shown(occupant: Occupant, default: str) -> str:
     """What a player is called."""
     if occupant.kind is OccupantKind.ENGINE:
-        return f"bgserver {occupant.level} {occupant.strength}"
+        strength = _STRENGTHS.get(occupant.strength, str(occupant.strength))
+        return bot_name(Level(occupant.level), strength)
     return occupant.name or default

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bgserver_client import Client, person
+from bgserver_client import Client, person, player
 
+from bgserver.cli.games import player_name
 from tests.cli.conftest import CommandLine
 from tests.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from bgserver_client.v1.common_pb2 import Player
 
 _COMMANDS = CommandLine([])
 
@@ -155,6 +159,24 @@ def test_lists(data: tuple[str, str, Any]) -> None:
     assert "there is no file" in missing.err
 
 
+@pytest.mark.parametrize(
+    ("bot", "name"),
+    [
+        (player("static", 60), "bgserver normal"),
+        (player("static", 45), "bgserver 45"),
+        (player("static"), "bgserver expert"),
+        (player("lookahead_1", "beginner"), "bgserver lookahead_1 beginner"),
+    ],
+)
+def test_a_bot_has_one_name_everywhere(data: tuple[str, str, Any], bot: Player, name: str) -> None:
+    path, address, _ = data
+    with closing(Client(address)) as client:
+        game = client.create_game("classic", first=person("Anna"), second=bot)
+    assert player_name(game.view.second) == name  # in lists, and where one plays
+    text = _COMMANDS("games", "export", game.game_id, "--data", path).out
+    assert f" {name} : 0\n" in text
+
+
 def test_lists_say_where_other_games_are(
     data: tuple[str, str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +214,7 @@ def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> No
     path, address, match = data
     text = _COMMANDS("games", "export", match.game_id, "--data", path)
     assert text.out.startswith(" 1 point match")
+    assert re.search("^ bgserver beginner : 0 +bgserver normal : 0$", text.out, re.MULTILINE)
     remote = _COMMANDS(
         *("games", "export", match.game_id, "--address", address),
         *("--game-token", match.spectator_token),
