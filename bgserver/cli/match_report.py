@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bgserver.games.statistics import Statistics
     from bgserver.v1 import simulation_pb2
 
-__all__ = ["Course", "draw", "points_interval", "points_remark", "report_table"]
+__all__ = ["Course", "draw", "points_remark", "report_table", "score_table"]
 
 _MOST_POINTS = 2000
 _TOO_FEW = "too few"
@@ -27,7 +27,7 @@ def _has_interval(estimate: Estimate | simulation_pb2.Estimate) -> bool:
     return math.isfinite(estimate.high - estimate.low)
 
 
-def points_interval(points: Estimate | simulation_pb2.Estimate) -> str:
+def _points_interval(points: Estimate | simulation_pb2.Estimate) -> str:
     """The interval of the points a game, as a table shows it."""
     return f"{points.low:+.4f} to {points.high:+.4f}" if _has_interval(points) else _TOO_FEW
 
@@ -38,8 +38,8 @@ def points_remark(points: Estimate | simulation_pb2.Estimate) -> str:
     return f"{points.mean:+.3f}{spread} points a game"
 
 
-def report_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, str]) -> Table:
-    """The figures of a match, the first player's beside the second's."""
+def score_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, str]) -> Table:
+    """The beginning of a table: points, matches and games, the first player's and the second's."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("")
     for name in (*names, "95 % interval of the first"):
@@ -47,11 +47,17 @@ def report_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[s
     points = statistics.points_per_game
     table.add_row(
         "Points a game", f"{points.mean:+.4f}", f"{-points.mean:+.4f}",
-        points_interval(points),
+        _points_interval(points),
     )  # fmt: skip
     if statistics.matches:
         table.add_row("Matches won %", *_shares(statistics.match_win_rate))
     table.add_row("Games won %", *_shares(statistics.game_win_rate))
+    return table
+
+
+def report_table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, str]) -> Table:
+    """The figures of a match, the first player's beside the second's."""
+    table = score_table(statistics, names)
     first, second = statistics.first, statistics.second
     for name, place in (("Single wins", 0), ("Gammons", 1), ("Backgammons", 2)):
         _count(table, name, first.wins[place], second.wins[place])

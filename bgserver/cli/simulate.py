@@ -9,12 +9,10 @@ from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run ti
 from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich import box
-from rich.table import Table
 
 from bgserver.cli import tables
 from bgserver.cli.inputs import parse_player
-from bgserver.cli.match_report import points_interval, points_remark
+from bgserver.cli.match_report import points_remark, score_table
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
     AddressOption,
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from google.protobuf.message import Message
+    from rich.table import Table
 
     from bgserver.engine.errors import Fault
 
@@ -254,18 +253,7 @@ def _follow(
 
 def _table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, str]) -> Table:
     """The figures of a simulation with their 95 % confidence intervals."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("")
-    for name in (*names, "95 % interval of the first"):
-        table.add_column(name, justify="right")
-    points = statistics.points_per_game
-    table.add_row(
-        "Points a game", f"{points.mean:+.4f}", f"{-points.mean:+.4f}",
-        points_interval(points),
-    )  # fmt: skip
-    if statistics.matches:
-        table.add_row("Matches won %", *_shares(statistics.match_win_rate))
-    table.add_row("Games won %", *_shares(statistics.game_win_rate))
+    table = score_table(statistics, names)
     kinds = ("Single wins", "Gammons", "Backgammons")
     for kind, first, second in zip(
         kinds, statistics.first_wins, statistics.second_wins, strict=False
@@ -279,11 +267,6 @@ def _table(statistics: simulation_pb2.SimulationStatistics, names: tuple[str, st
     table.add_row("Turns a game", f"{statistics.mean_turns:.1f}", "", "")
     table.add_row("Final cube", f"{statistics.mean_cube:.2f}", "", "")
     return table
-
-
-def _shares(rate: simulation_pb2.Estimate) -> tuple[str, str, str]:
-    first, low, high = (100 * share for share in (rate.mean, rate.low, rate.high))
-    return f"{first:.2f}", f"{100 - first:.2f}", f"{low:.2f} to {high:.2f}"
 
 
 def _loss(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.position import Variant
-from bgserver.games.codec import Json, decoded, encoded
 from bgserver.games.presets import PRESETS, merge_rules
 from bgserver.games.rules import (
     MAX_MATCH_LENGTH,
@@ -54,16 +53,6 @@ class Setup:
     def is_match(self) -> bool:
         """Whether the games make up a match."""
         return self.rules.session is Session.MATCH
-
-    def to_json(self) -> Json:
-        """The JSON form."""
-        form: Json = encoded(self)
-        return form
-
-    @classmethod
-    def from_json(cls, form: Json) -> Setup:
-        """The setup of a JSON form; raises `InvalidInputError` for anything else."""
-        return decoded(cls, form, "setup")
 
 
 def new_setup(

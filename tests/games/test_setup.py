@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bgserver.engine.errors import InvalidInputError
+from bgserver.games.codec import decoded, encoded
 from bgserver.games.presets import PRESETS
 from bgserver.games.rules import (
     AutoDouble,
@@ -185,8 +186,9 @@ def test_7_1_long_nardy_has_no_cube() -> None:
 def test_a_setup_survives_its_json_form(preset: str) -> None:
     length = 5 if PRESETS[preset].rules.session is Session.MATCH else None
     setup = new_setup(preset, {"next_starter": NextStarter.WINNER}, match_length=length)
-    assert Setup.from_json(setup.to_json()) == setup
-    broken = setup.to_json() | {"cube": "yes", "colour": 1}
+    form = encoded(setup)
+    assert decoded(Setup, form, "setup") == setup
+    broken = form | {"cube": "yes", "colour": 1}
     with pytest.raises(InvalidInputError) as caught:
-        Setup.from_json(broken)
+        decoded(Setup, broken, "setup")
     assert caught.value.faults[0].field == "setup.colour"
