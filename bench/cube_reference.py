@@ -2,7 +2,7 @@
 
     python -m bench.cube_reference                       # static
     python -m bench.cube_reference --levels static,lookahead_1,lookahead_2 --groups
-    python -m bench.cube_reference --levels lookahead_1 --formula --worst 10
+    python -m bench.cube_reference --levels lookahead_1 --formula --worst 10 --weights FOLDER
 
 `--formula` adds what the static formula for the cube makes of the same chances: beside the level
 itself it tells wrong chances from a wrong formula. `--groups` splits the losses by what decides the
@@ -141,8 +141,9 @@ def main() -> None:
     parser.add_argument("--formula", action="store_true", help="the static formula as well")
     parser.add_argument("--groups", action="store_true", help="losses group by group")
     parser.add_argument("--worst", type=int, default=0, help="print the worst decisions")
+    parser.add_argument("--weights", type=Path, help="folder with other weights")
     options = parser.parse_args()
-    engine = Engine.load()
+    engine = Engine.load(weights=options.weights)
     reference = decisions()[:: options.every]
     print(f"{len(reference)} decisions; mean loss in mEq a decision")
     print(f"{'':>24} {'money':^15} {'match':^15} {'all':^15}")
