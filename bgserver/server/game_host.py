@@ -350,7 +350,7 @@ class GameHost:
         row = GameRow(0, game_id, now, now, 0, Status.WAITING, listed, preset, None, brief_of(None))
         progress = await self._beginning(detail, now)
         append = None if progress is None else append_of(progress, 0, 0, now)
-        if is_engine_game(detail):
+        if is_engine_game(detail) and not await self._is_known(request_id):
             self._admit_engine_game()
         request = None
         if request_id:
@@ -361,6 +361,13 @@ class GameHost:
         table = await self.table(game_id)
         self.note_engine_game(table, is_running=table.is_running)
         return Created(table, {role: self._derived(nonce, game_id, role) for role in roles})
+
+    async def _is_known(self, request_id: str) -> bool:
+        """Whether a request with this id was done before."""
+        if not request_id:
+            return False
+        found = await asyncio.wrap_future(self.storage.codes([_hash(request_id)]))
+        return bool(found)
 
     async def _beginning(self, detail: Detail, now: float) -> Progress | None:
         """The first events, if all seats are taken."""

@@ -33,9 +33,11 @@ async def test_games_of_bots_only_are_few(start_server: Starter) -> None:
         AsyncClient(server.address) as client,
     ):
         match: dict[str, Any] = {"match_length": 7, "first": "beginner", "second": "beginner"}
-        created = await client.create_game("joypip", **match)
+        created = await client.create_game("joypip", **match, request_id="the first request")
         with pytest.raises(ResourceExhaustedError):
             await client.create_game("joypip", **match)
+        again = await client.create_game("joypip", **match, request_id="the first request")
+        assert again.game_id == created.game_id  # a repeated request begins no game
         async for _ in client.watch(created.game_id, created.spectator_token):
             pass
         await client.create_game("joypip", **match)
