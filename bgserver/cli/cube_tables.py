@@ -49,7 +49,7 @@ def score_tables(answer: engine_pb2.AdviseCubeByScoreResponse) -> list[Renderabl
         table.add_row(str(own), *row)
     money = _cell(answer.money)
     used = {cell for cell in (*cells.values(), money) if cell != _NONE}
-    level = common_pb2.Level.Name(answer.level).removeprefix("LEVEL_").lower()
+    level = answer.preset or common_pb2.Level.Name(answer.level).removeprefix("LEVEL_").lower()
     meanings = [(short, meaning) for short, _, meaning in sorted(used)]
     return [
         "The player on roll needs (downwards), the opponent needs (across):",

@@ -109,6 +109,8 @@ def rank(
     parts: list[RenderableType] = [board, tables.ranking_table(answer)]
     if answer.total_plays > len(answer.plays):
         parts.append(f"{len(answer.plays)} of {answer.total_plays} plays; --max 0 shows all")
+    if answer.HasField("rolled_out") and answer.rolled_out == 0:
+        parts.append(f"{level}: nothing was rolled out, as only one play is near the best")
     tables.show(*parts)
 
 
@@ -169,6 +171,8 @@ def cube(
         board = board_text(transport, request.position)
     parts: list[RenderableType] = [board, f"Best: {answer.action_text}"]
     parts += tables.cube_table(answer)
+    if limit is not None and limit.HasField("preset") and not answer.preset:
+        parts.append(f"{level}: nothing was rolled out, as the figures are exact")
     if answer.HasField("market_losers"):
         parts += cube_tables.market_tables(answer.market_losers)
     tables.show(*parts)

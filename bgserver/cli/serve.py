@@ -93,6 +93,12 @@ def serve(
             "--max-pending-requests", "Most calls in work and waiting at once [1000].", _LIMITS
         ),
     ] = None,
+    max_concurrent_streams: Annotated[
+        int | None,
+        _option(
+            "--max-concurrent-streams", "Most calls of one connection at once [12000].", _LIMITS
+        ),
+    ] = None,
     max_message_bytes: Annotated[
         int | None,
         _option("--max-message-bytes", "Largest request that is accepted [4194304].", _LIMITS),
@@ -108,6 +114,26 @@ def serve(
         int | None,
         _option("--max-simulation-games", "Most games of one simulation [10000000].", _LIMITS),
     ] = None,
+    max_rollouts: Annotated[
+        int | None, _option("--max-rollouts", "Most rollouts at once [16].", _LIMITS)
+    ] = None,
+    max_rollouts_per_client: Annotated[
+        int | None,
+        _option(
+            "--max-rollouts-per-client",
+            "Most rollouts of one client, by token or else by address [8].",
+            _LIMITS,
+        ),
+    ] = None,
+    max_rollout_trials: Annotated[
+        int | None,
+        _option(
+            "--max-rollout-trials", "Most trials of one candidate of a rollout [10000000].", _LIMITS
+        ),
+    ] = None,
+    max_rollout_plays: Annotated[
+        int | None, _option("--max-rollout-plays", "Most plays of one rollout [32].", _LIMITS)
+    ] = None,
     max_batches: Annotated[
         int | None, _option("--max-batches", "Most batches of questions at once [16].", _LIMITS)
     ] = None,
@@ -122,6 +148,22 @@ def serve(
     ] = None,
     max_games: Annotated[
         int | None, _option("--max-games", "Most games that are not over [100000].", _LIMITS)
+    ] = None,
+    max_engine_games: Annotated[
+        int | None,
+        _option("--max-engine-games", "Most games of engine players only at once [16].", _LIMITS),
+    ] = None,
+    max_engine_games_per_client: Annotated[
+        int | None,
+        _option(
+            "--max-engine-games-per-client",
+            "Most of them that one client makes, by token or else by address [8].",
+            _LIMITS,
+        ),
+    ] = None,
+    max_games_in_memory: Annotated[
+        int | None,
+        _option("--max-games-in-memory", "Most games in memory that nobody uses [1000].", _LIMITS),
     ] = None,
     max_watchers: Annotated[
         int | None, _option("--max-watchers", "Most watchers of games at once [10000].", _LIMITS)
@@ -166,13 +208,21 @@ def serve(
         cluster=cluster,
         auth_token_file=auth_token_file,
         max_pending_requests=max_pending_requests,
+        max_concurrent_streams=max_concurrent_streams,
         max_message_bytes=max_message_bytes,
         max_batch_positions=max_batch_positions,
         max_simulations=max_simulations,
         max_simulation_games=max_simulation_games,
+        max_rollouts=max_rollouts,
+        max_rollouts_per_client=max_rollouts_per_client,
+        max_rollout_trials=max_rollout_trials,
+        max_rollout_plays=max_rollout_plays,
         max_batches=max_batches,
         remote_engines=tuple(remote_engines) if remote_engines else None,
         max_games=max_games,
+        max_engine_games=max_engine_games,
+        max_engine_games_per_client=max_engine_games_per_client,
+        max_games_in_memory=max_games_in_memory,
         max_watchers=max_watchers,
         keep_finished_days=keep_finished_days,
         keep_idle_days=keep_idle_days,

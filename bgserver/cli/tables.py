@@ -30,6 +30,23 @@ __all__ = [
 ]
 
 _PIPED_WIDTH = 110
+_LIMITS = (
+    ("Largest message", "max_message_bytes", " bytes"),
+    ("Most requests at once", "max_pending_requests", ""),
+    ("Most positions a batch", "max_batch_positions", ""),
+    ("Most batches at once", "max_batches", ""),
+    ("Most rollouts at once", "max_rollouts", ""),
+    ("Most rollouts of one client", "max_rollouts_per_client", ""),
+    ("Most trials a rollout", "max_rollout_trials", ""),
+    ("Most plays a rollout", "max_rollout_plays", ""),
+    ("Most simulations at once", "max_simulations", ""),
+    ("Most games a simulation", "max_simulation_games", ""),
+    ("Most games that are not over", "max_games", ""),
+    ("Most games of bots only at once", "max_engine_games", ""),
+    ("Most games of bots only of one client", "max_engine_games_per_client", ""),
+    ("Most watchers at once", "max_watchers", ""),
+)
+"""Limits of a server: their names, their fields and their units."""
 _BEAVER_ANSWERS = {
     engine_pb2.BEAVER_ANSWER_DROP: " / drop",
     engine_pb2.BEAVER_ANSWER_RACCOON: " / raccoon",
@@ -271,15 +288,11 @@ def info_table(info: engine_pb2.GetInfoResponse) -> list[Table]:
         [
             ("Version", info.version),
             ("Levels", ", ".join(map(_level, info.levels))),
+            ("Rollout levels", ", ".join(info.rollout_levels)),
             ("Digest of weights and tables", info.digest),
             ("Threads", str(info.threads)),
             ("Match equity table", info.match_equity_table),
-            ("Largest message", f"{info.limits.max_message_bytes:,} bytes"),
-            ("Most requests at once", f"{info.limits.max_pending_requests:,}"),
-            ("Most positions a batch", f"{info.limits.max_batch_positions:,}"),
-            ("Most simulations at once", f"{info.limits.max_simulations:,}"),
-            ("Most games a simulation", f"{info.limits.max_simulation_games:,}"),
-            ("Most batches at once", f"{info.limits.max_batches:,}"),
+            *((name, f"{getattr(info.limits, field):,}{unit}") for name, field, unit in _LIMITS),
         ]
     )
     networks = plain_table("Network", "Game", "Version", "Loaded", "Description",

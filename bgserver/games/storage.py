@@ -264,6 +264,16 @@ class Storage:
             )
         )
 
+    def unfinished(self) -> Future[dict[Status, int]]:
+        """How many games wait for players, and how many are being played."""
+
+        def task(connection: sqlite3.Connection) -> dict[Status, int]:
+            query = "SELECT status, count(*) FROM game WHERE status < ? GROUP BY status"
+            found = dict(connection.execute(query, (int(Status.OVER),)).fetchall())
+            return {one: found.get(int(one), 0) for one in (Status.WAITING, Status.RUNNING)}
+
+        return self._read(task)
+
     def due(self) -> Future[list[tuple[str, float, float]]]:
         """(id, when, changed last) of all games in which something is to happen by itself."""
         query = "SELECT id, due_at, changed_at FROM game WHERE due_at IS NOT NULL ORDER BY due_at"

@@ -171,6 +171,7 @@ class BgServer:
             raise ServerStartError(str(error)) from error
         self._games = GameHost(self.runtime, storage, self._clock)
         self.runtime.set_games(self._games)
+        self._metrics.watch_games(self._games)
         if self.config.metrics_port is not None:
             try:
                 self._metrics_server, _ = self._metrics.listen(
@@ -218,11 +219,11 @@ class BgServer:
         await asyncio.to_thread(self.pool.close)
         if self.runtime.cluster is not None:
             await asyncio.to_thread(self.runtime.cluster.close)
-        if self._games is not None:
-            await self._games.close()
-        if self._metrics_server is not None:
+        if self._metrics_server is not None:  # before the games that it counts
             await asyncio.to_thread(self._metrics_server.shutdown)
             self._metrics_server.server_close()
+        if self._games is not None:
+            await self._games.close()
 
     async def _set_health(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
         for service in ("", *self._services):

@@ -51,6 +51,9 @@ class ServerConfig(BaseSettings):
     """Most games that are not over."""
     max_engine_games: int = Field(default=16, ge=1)
     """Most games at once that are played by engine players only."""
+    max_engine_games_per_client: int = Field(default=8, ge=1)
+    """Most games at once that one client has made and that are played by engine players only: of
+    one token, or without tokens of one address. Who made a game is known until the server ends."""
     max_games_in_memory: int = Field(default=1_000, ge=1)
     """Most games that are kept in memory while nobody uses them."""
     max_watchers: int = Field(default=10_000, ge=1)

@@ -86,6 +86,7 @@ def score_table_message(table: ScoreTable) -> engine_pb2.AdviseCubeByScoreRespon
         ],
         probabilities=probabilities_message(table.evaluation.probabilities),
         level=LEVEL.to_api(table.evaluation.level),
+        preset=table.evaluation.preset or "",
     )
 
 

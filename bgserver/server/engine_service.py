@@ -222,6 +222,7 @@ class EngineServicer(RolloutMethods):
                 max_batches=config.max_batches,
                 max_games=config.max_games,
                 max_engine_games=config.max_engine_games,
+                max_engine_games_per_client=config.max_engine_games_per_client,
                 max_watchers=config.max_watchers,
             ),
             threads=config.threads,

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bgserver.engine.errors import OverloadedError, WrongMomentError
+from bgserver.engine.errors import WrongMomentError
 from bgserver.engine.position import Seat
 from bgserver.games.errors import (
     NotASeatError,
@@ -26,6 +26,7 @@ from bgserver.games.errors import (
     UnknownInvitationError,
 )
 from bgserver.games.storage_records import Code, GameRow, Occupant, OccupantKind, Status
+from bgserver.server.engine_games import EngineGames
 from bgserver.server.game_moves import append_of, begin, brief_of, is_engine_game, restored
 from bgserver.server.game_table import LiveTable
 from bgserver.server.pool import Priority, one_chunk
@@ -51,7 +52,6 @@ _SEAT_ROLES = {seat: role for role, seat in _ROLES.items()}
 _HEARTBEAT_S = 1.0
 _CLEANING_S = 3600.0
 _DAY_S = 86_400.0
-_RETRY_AFTER_S = 10.0
 _INVITATION_LETTERS = 10
 
 
@@ -112,7 +112,10 @@ class GameHost:
         self._tables: OrderedDict[str, LiveTable] = OrderedDict()
         self._loading: dict[str, asyncio.Task[LiveTable]] = {}
         self._timers: dict[str, Timer] = {}
-        self._engine_games: set[str] = set()
+        self.engine_games = EngineGames(runtime.config)
+        """The games without persons."""
+        self.bots_at_work = 0
+        """How many engine players are deciding, or wait for a worker to decide."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._heartbeat: Timer | None = None
         self._cleaning: Timer | None = None
@@ -223,19 +226,10 @@ class GameHost:
                 del self._tables[game_id]
                 excess -= 1
 
-    def _admit_engine_game(self) -> None:
-        """Raise `OverloadedError` if no more games without persons may run."""
-        most = self._runtime.config.max_engine_games
-        if len(self._engine_games) >= most:
-            message = f"{most} games of engine players are running already"
-            raise OverloadedError(message, _RETRY_AFTER_S)
-
     def note_engine_game(self, table: LiveTable, *, is_running: bool) -> None:
         """Count a game that engine players play among themselves, while it runs."""
-        if is_running and is_engine_game(table.detail):
-            self._engine_games.add(table.row.id)
-        else:
-            self._engine_games.discard(table.row.id)
+        is_running = is_running and is_engine_game(table.detail)
+        self.engine_games.note(table.row.id, is_running=is_running)
 
     def set_timer(self, game_id: str, when: float | None) -> None:
         """Look at a game at `when`; None: no more."""
@@ -294,6 +288,7 @@ class GameHost:
                 if table is not None:
                     table.lose()  # who watches it hears that it is gone
                 self.set_timer(game_id, None)
+                self.engine_games.note(game_id, is_running=False)
         return deleted
 
     # --- who may do what ---
@@ -321,7 +316,14 @@ class GameHost:
     # --- new games ---
 
     async def create(
-        self, detail: Detail, preset: str, *, listed: bool, request_id: str, digest: bytes
+        self,
+        detail: Detail,
+        preset: str,
+        *,
+        listed: bool,
+        request_id: str,
+        digest: bytes,
+        caller: str,
     ) -> Created:
         """Make a game; it starts if no seat is open.
 
@@ -331,6 +333,7 @@ class GameHost:
             listed: Whether everybody may read it.
             request_id: The caller's id for this request, or nothing.
             digest: The content of the request, to know it again.
+            caller: Who asks, for the limit of one client.
 
         Raises:
             RequestReusedError: The id belongs to another request.
@@ -351,16 +354,22 @@ class GameHost:
         progress = await self._beginning(detail, now)
         append = None if progress is None else append_of(progress, 0, 0, now)
         if is_engine_game(detail) and not await self._is_known(request_id):
-            self._admit_engine_game()
+            self.engine_games.admit(game_id, caller)
         request = None
         if request_id:
             request = Code(_hash(request_id), "request", digest)
         most = self._runtime.config.max_games
-        stored = self.storage.create(row, detail, codes, append, request, most)
-        game_id, _ = await asyncio.shield(asyncio.wrap_future(stored))
-        table = await self.table(game_id)
+        try:
+            stored = self.storage.create(row, detail, codes, append, request, most)
+            made, _ = await asyncio.shield(asyncio.wrap_future(stored))
+            table = await self.table(made)
+        except BaseException:
+            self.engine_games.note(game_id, is_running=False)
+            raise
+        if made != game_id:  # the same request was faster
+            self.engine_games.note(game_id, is_running=False)
         self.note_engine_game(table, is_running=table.is_running)
-        return Created(table, {role: self._derived(nonce, game_id, role) for role in roles})
+        return Created(table, {role: self._derived(nonce, made, role) for role in roles})
 
     async def _is_known(self, request_id: str) -> bool:
         """Whether a request with this id was done before."""

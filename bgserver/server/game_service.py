@@ -78,6 +78,7 @@ class GameServicer:
             listed=request.listed,
             request_id=request.request_id,
             digest=_digest(request),
+            caller=context.caller,
         )
         codes = created.codes
         seat = next((seat for seat in Seat if seat.name.lower() in codes), None)

@@ -272,7 +272,11 @@ class LiveTable:
             DecisionKey(detail.bot_seed, state.game, sum(state.turns)),
             doubles=due.by is By.BOT,
         )
-        action = await self._host.pool.run(work, self._priority)
+        self._host.bots_at_work += 1
+        try:
+            action = await self._host.pool.run(work, self._priority)
+        finally:
+            self._host.bots_at_work -= 1
 
         async def change() -> None:
             if self.state is not state:

@@ -109,6 +109,7 @@ class Gate:
                 message = f"{self._most_idle} streams are open already"
                 raise OverloadedError(message, _RETRY_AFTER_S)
             self._idle += 1
+            self._metrics.watch_watchers(self._idle)
             return
         if self._pending >= self._most:
             message = f"{self._most} calls are in work already"
@@ -127,6 +128,7 @@ class Gate:
         """Note that a call that was let in has ended; `idle` as it was admitted."""
         if idle:
             self._idle -= 1
+            self._metrics.watch_watchers(self._idle)
             return
         self._pending -= 1
         self._metrics.watch_pending(self._pending)

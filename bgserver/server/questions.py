@@ -15,6 +15,7 @@ from bgserver.engine.errors import Fault
 from bgserver.engine.levels import Level
 from bgserver.engine.market import market_losers
 from bgserver.engine.position import GameState
+from bgserver.engine.rollout_level import RolloutLevel
 from bgserver.engine.rollout_spec import MAX_CANDIDATES, MAX_TRIALS
 from bgserver.server.convert_cube import (
     RACCOON_OWNER,
@@ -242,10 +243,12 @@ def _rank(
         state, dice, limit, cubeless=request.cubeless, first_turn=request.first_turn
     )
     wanted = ranked[: request.max_plays] if request.max_plays else ranked
+    rolled_out = sum(play.preset is not None for play in ranked)
     return engine_pb2.RankPlaysResponse(
         plays=[ranked_play_message(play, state.position) for play in wanted],
         total_plays=len(ranked),
         dice=dice_message(dice),
+        rolled_out=rolled_out if isinstance(limit, RolloutLevel) else None,
     )
 
 

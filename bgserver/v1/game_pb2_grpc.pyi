@@ -46,6 +46,10 @@ class GameServiceStub:
     How long games are kept: for ever, unless the server was started with --keep-finished-days or
     --keep-idle-days.
 
+    How many games: see Limits in engine.proto. Games of engine players only are the fewest, on the
+    whole server (max_engine_games) and for one client (max_engine_games_per_client); one more is
+    RESOURCE_EXHAUSTED, OVERLOADED.
+
     Errors besides those of every service (see common.proto):
 
       NOT_FOUND            GAME_NOT_FOUND; INVITATION_NOT_FOUND
@@ -106,6 +110,10 @@ class GameServiceAsyncStub(GameServiceStub):
     How long games are kept: for ever, unless the server was started with --keep-finished-days or
     --keep-idle-days.
 
+    How many games: see Limits in engine.proto. Games of engine players only are the fewest, on the
+    whole server (max_engine_games) and for one client (max_engine_games_per_client); one more is
+    RESOURCE_EXHAUSTED, OVERLOADED.
+
     Errors besides those of every service (see common.proto):
 
       NOT_FOUND            GAME_NOT_FOUND; INVITATION_NOT_FOUND
@@ -161,6 +169,10 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
 
     How long games are kept: for ever, unless the server was started with --keep-finished-days or
     --keep-idle-days.
+
+    How many games: see Limits in engine.proto. Games of engine players only are the fewest, on the
+    whole server (max_engine_games) and for one client (max_engine_games_per_client); one more is
+    RESOURCE_EXHAUSTED, OVERLOADED.
 
     Errors besides those of every service (see common.proto):
 

@@ -13,6 +13,7 @@ import pytest
 from bgserver_client import Client, person, player
 
 from bgserver.cli.games import player_name
+from bgserver.v1 import game_pb2
 from tests.cli.conftest import CommandLine
 from tests.serving import serving
 
@@ -172,7 +173,8 @@ def test_a_bot_has_one_name_everywhere(data: tuple[str, str, Any], bot: Player, 
     path, address, _ = data
     with closing(Client(address)) as client:
         game = client.create_game("classic", first=person("Anna"), second=bot)
-    assert player_name(game.view.second) == name  # in lists, and where one plays
+    seat = game_pb2.SeatInfo.FromString(game.view.second.SerializeToString())
+    assert player_name(seat) == name  # in lists, and where one plays
     text = _COMMANDS("games", "export", game.game_id, "--data", path).out
     assert f" {name} : 0\n" in text
 

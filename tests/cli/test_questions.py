@@ -177,7 +177,13 @@ def test_market_losers(bgserver: CommandLine) -> None:
 def test_info(bgserver: CommandLine) -> None:
     answer = bgserver("info")
     assert "static" in answer.out
+    assert "rollout_fast@1, rollout_medium@1, rollout_deep@1" in answer.out
     assert "Match equity table" in answer.out
+    told = bgserver("info", "--json").json["limits"]
+    lines = answer.out.splitlines()
+    for name, limit in told.items():
+        assert any(f"{limit:,}" in line for line in lines), name
+    assert len([line for line in lines if line.startswith(("Most", "Largest"))]) == len(told)
 
 
 @pytest.mark.parametrize(

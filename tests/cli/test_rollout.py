@@ -94,6 +94,28 @@ def test_rollout_levels(bgserver: CommandLine) -> None:
     answer = bgserver("rank", "start", "41", "--level", "rollout_fast")
     assert "rollout_fast@1" in answer.out
     assert "rollout_fast@1" in bgserver("cube", "start", "--level", "rollout_fast@1").out
+    assert (
+        "rollout_fast@1, once"
+        in bgserver(*("cube", "start", "--scores", "2", "--level", "rollout_fast")).out
+    )
     wrong = bgserver("eval", "start", "--level", "rollout_slow")
     assert "limit.preset:" in wrong.err
     assert "limit.level:" in bgserver("eval", "start", "--level", "deep").err
+
+
+def test_a_rollout_level_says_so_where_it_rolls_nothing_out(bgserver: CommandLine) -> None:
+    clear = ("rank", "start", "31", "--level", "rollout_fast")
+    told = "rollout_fast: nothing was rolled out, as only one play is near the best"
+    assert told in bgserver(*clear, "--max", "3").out
+    assert told not in bgserver("rank", "start", "41", "--level", "rollout_fast").out
+    assert told not in bgserver("rank", "start", "31").out
+    answer = bgserver(*clear, "--json").json
+    assert answer["rolledOut"] == 0
+    assert answer["plays"][0]["level"] == "LEVEL_LOOKAHEAD_2"
+    assert {play["preset"] for play in answer["plays"]} == {""}
+    assert "rolledOut" not in bgserver("rank", "start", "31", "--json").json
+    near = bgserver("rank", "start", "41", "--level", "rollout_fast", "--max", "1", "--json").json
+    assert near["rolledOut"] > 1
+    # A short bear-off is known exactly.
+    ended = "XGID=-B----------------------b-:0:0:1:00:0:0:0:0:10"
+    assert "as the figures are exact" in bgserver("cube", ended, "--level", "rollout_fast").out

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bgserver_client import AsyncClient, AsyncGame, ResourceExhaustedError, player
+from bgserver_client import AsyncClient, AsyncGame, ResourceExhaustedError, person, player
 from bgserver_client.v1 import game_pb2
 
 from tests.server.players import FIRST, OVER, SECOND, play_on
@@ -42,6 +43,30 @@ async def test_games_of_bots_only_are_few(start_server: Starter) -> None:
             pass
         await client.create_game("joypip", **match)
         assert (await client.get_info()).limits.max_engine_games == 1
+
+
+async def test_one_client_leaves_room_for_others(start_server: Starter) -> None:
+    """Clients are told apart by their tokens; what is refused is not counted."""
+    match: dict[str, Any] = {"match_length": 7, "first": "expert", "second": "expert"}
+    async with (
+        start_server(
+            max_engine_games=3, max_engine_games_per_client=2, auth_tokens=("one", "other")
+        ) as server,
+        AsyncClient(server.address, token="one") as client,  # noqa: S106 -- a test's
+        AsyncClient(server.address, token="other") as other,  # noqa: S106 -- a test's
+    ):
+        limits = (await client.get_info()).limits
+        assert (limits.max_engine_games, limits.max_engine_games_per_client) == (3, 2)
+        made = await asyncio.gather(
+            *(client.create_game("joypip", **match) for _ in range(5)), return_exceptions=True
+        )
+        refused = [one for one in made if isinstance(one, ResourceExhaustedError)]
+        assert len(refused) == 3
+        assert all("this client" in one.message for one in refused)
+        await client.create_game("classic", first=person("Anna"), second="expert")
+        await other.create_game("joypip", **match)
+        with pytest.raises(ResourceExhaustedError, match="3 games of engine players"):
+            await other.create_game("joypip", **match)
 
 
 async def test_more_games_than_memory_holds(start_server: Starter) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from bgserver_client import AsyncClient, person, player
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
@@ -192,6 +193,14 @@ async def test_tokens(start_server: Starter, tmp_path: Path) -> None:
         assert await _health(channel) == _SERVING
 
 
+async def _metrics(server: BgServer) -> str:
+    def read() -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics") as reply:
+            return str(reply.read(), "utf-8")
+
+    return await asyncio.to_thread(read)
+
+
 async def test_metrics_count_calls_by_outcome(start_server: Starter) -> None:
     async with (
         start_server(metrics_port=0) as server,
@@ -201,16 +210,34 @@ async def test_metrics_count_calls_by_outcome(start_server: Starter) -> None:
         await stub.ListPlays(list_plays())
         async with failing():
             await stub.ListPlays(list_plays(7, 7))
-        url = f"http://127.0.0.1:{server.metrics_port}/metrics"
-
-        def read() -> str:
-            with urllib.request.urlopen(url) as reply:
-                return str(reply.read(), "utf-8")
-
-        text = await asyncio.to_thread(read)
+        text = await _metrics(server)
     method = "/bgserver.v1.RulesService/ListPlays"
     assert f'bgserver_calls_total{{code="OK",method="{method}"}} 1.0' in text
     assert f'bgserver_calls_total{{code="INVALID_ARGUMENT",method="{method}"}} 1.0' in text
+
+
+async def test_metrics_count_games_watchers_and_bots(start_server: Starter) -> None:
+    async with (
+        start_server(metrics_port=0) as server,
+        AsyncClient(server.address) as client,
+    ):
+        await client.create_game("classic")
+        await client.create_game("classic", first=person("Anna"), second=person("Ben"))
+        deep = player("lookahead_3")
+        match = await client.create_game("joypip", match_length=7, first=deep, second=deep)
+        async with client.watch(match.game_id, match.spectator_token) as events:
+            await anext(events)
+            lines: list[str] = []
+            while "bgserver_bots_at_work 1.0" not in lines:  # it is nearly always deciding
+                lines = (await _metrics(server)).splitlines()
+    for line in (
+        'bgserver_games{status="waiting"} 1.0',
+        'bgserver_games{status="running"} 2.0',
+        "bgserver_memory_games 3.0",
+        "bgserver_engine_games 1.0",
+        "bgserver_watchers 1.0",
+    ):
+        assert line in lines
 
 
 async def test_unknown_errors_do_not_leak(

@@ -344,8 +344,14 @@ class RankPlaysResponse(_message.Message):
     PLAYS_FIELD_NUMBER: _builtins.int
     TOTAL_PLAYS_FIELD_NUMBER: _builtins.int
     DICE_FIELD_NUMBER: _builtins.int
+    ROLLED_OUT_FIELD_NUMBER: _builtins.int
     total_plays: _builtins.int
     """How many distinct results the roll has."""
+    rolled_out: _builtins.int
+    """With a rollout level: how many plays were rolled out. 0 where only one play is near the best by
+    the level before, so that there is nothing to decide; the figures are then of that level. Unset
+    with any other limit.
+    """
     @_builtins.property
     def plays(self) -> _containers.RepeatedCompositeFieldContainer[Global___RankedPlay]:
         """The plays, best first. Plays of a deeper level come before those of a lower."""
@@ -360,12 +366,15 @@ class RankPlaysResponse(_message.Message):
         plays: _abc.Iterable[Global___RankedPlay] | None = ...,
         total_plays: _builtins.int = ...,
         dice: _common_pb2.Dice | None = ...,
+        rolled_out: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rolled_out", b"_rolled_out", "dice", b"dice", "rolled_out", b"rolled_out"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "plays", b"plays", "total_plays", b"total_plays"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rolled_out", b"_rolled_out", "dice", b"dice", "plays", b"plays", "rolled_out", b"rolled_out", "total_plays", b"total_plays"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__rolled_out: _TypeAlias = _typing.Literal["rolled_out"]  # noqa: Y015
+    _WhichOneofArgType__rolled_out: _TypeAlias = _typing.Literal["_rolled_out", b"_rolled_out"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rolled_out) -> _WhichOneofReturnType__rolled_out | None: ...
 
 Global___RankPlaysResponse: _TypeAlias = RankPlaysResponse  # noqa: Y015
 
@@ -832,8 +841,13 @@ class AdviseCubeByScoreResponse(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     PROBABILITIES_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
+    PRESET_FIELD_NUMBER: _builtins.int
     level: _common_pb2.Level.ValueType
     """The level of these chances."""
+    preset: _builtins.str
+    """The rollout level of these chances with its version, and level is the level before it; empty if
+    nothing was rolled out.
+    """
     @_builtins.property
     def money(self) -> Global___CubeAtScore:
         """The decision in money play, with the position's own Jacoby rule and beavers."""
@@ -856,10 +870,11 @@ class AdviseCubeByScoreResponse(_message.Message):
         scores: _abc.Iterable[Global___CubeAtScore] | None = ...,
         probabilities: _common_pb2.Probabilities | None = ...,
         level: _common_pb2.Level.ValueType = ...,
+        preset: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["money", b"money", "probabilities", b"probabilities"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "money", b"money", "probabilities", b"probabilities", "scores", b"scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "money", b"money", "preset", b"preset", "probabilities", b"probabilities", "scores", b"scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1388,6 +1403,7 @@ class Limits(_message.Message):
     MAX_GAMES_FIELD_NUMBER: _builtins.int
     MAX_ENGINE_GAMES_FIELD_NUMBER: _builtins.int
     MAX_WATCHERS_FIELD_NUMBER: _builtins.int
+    MAX_ENGINE_GAMES_PER_CLIENT_FIELD_NUMBER: _builtins.int
     max_message_bytes: _builtins.int
     """Largest message that is accepted, in bytes."""
     max_pending_requests: _builtins.int
@@ -1414,6 +1430,10 @@ class Limits(_message.Message):
     """Most games of GameService at once that are played by engine players only."""
     max_watchers: _builtins.int
     """Most Watch streams at once."""
+    max_engine_games_per_client: _builtins.int
+    """Most games of one client at once that are played by engine players only: of one token, or
+    without tokens of one address.
+    """
     def __init__(
         self,
         *,
@@ -1430,10 +1450,11 @@ class Limits(_message.Message):
         max_games: _builtins.int = ...,
         max_engine_games: _builtins.int = ...,
         max_watchers: _builtins.int = ...,
+        max_engine_games_per_client: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_engine_games", b"max_engine_games", "max_games", b"max_games", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations", "max_watchers", b"max_watchers"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_positions", b"max_batch_positions", "max_batches", b"max_batches", "max_engine_games", b"max_engine_games", "max_engine_games_per_client", b"max_engine_games_per_client", "max_games", b"max_games", "max_message_bytes", b"max_message_bytes", "max_pending_requests", b"max_pending_requests", "max_rollout_plays", b"max_rollout_plays", "max_rollout_trials", b"max_rollout_trials", "max_rollouts", b"max_rollouts", "max_rollouts_per_client", b"max_rollouts_per_client", "max_simulation_games", b"max_simulation_games", "max_simulations", b"max_simulations", "max_watchers", b"max_watchers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -45,6 +45,10 @@ class GameServiceStub:
     How long games are kept: for ever, unless the server was started with --keep-finished-days or
     --keep-idle-days.
 
+    How many games: see Limits in engine.proto. Games of engine players only are the fewest, on the
+    whole server (max_engine_games) and for one client (max_engine_games_per_client); one more is
+    RESOURCE_EXHAUSTED, OVERLOADED.
+
     Errors besides those of every service (see common.proto):
 
     NOT_FOUND            GAME_NOT_FOUND; INVITATION_NOT_FOUND
@@ -128,6 +132,10 @@ class GameServiceServicer:
 
     How long games are kept: for ever, unless the server was started with --keep-finished-days or
     --keep-idle-days.
+
+    How many games: see Limits in engine.proto. Games of engine players only are the fewest, on the
+    whole server (max_engine_games) and for one client (max_engine_games_per_client); one more is
+    RESOURCE_EXHAUSTED, OVERLOADED.
 
     Errors besides those of every service (see common.proto):
 
@@ -272,6 +280,10 @@ class GameService:
 
     How long games are kept: for ever, unless the server was started with --keep-finished-days or
     --keep-idle-days.
+
+    How many games: see Limits in engine.proto. Games of engine players only are the fewest, on the
+    whole server (max_engine_games) and for one client (max_engine_games_per_client); one more is
+    RESOURCE_EXHAUSTED, OVERLOADED.
 
     Errors besides those of every service (see common.proto):
 
