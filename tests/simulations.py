@@ -7,10 +7,11 @@ from typing import Any
 from bgserver.engine.levels import Level
 from bgserver.engine.position import Variant
 from bgserver.engine.strength import EXPERT, Strength
-from bgserver.games.presets import PRESETS, merged_rules
+from bgserver.games.presets import PRESETS
 from bgserver.games.rules import CubeUse, OpeningDice, OpeningStarter, Session
 from bgserver.games.setup import Setup
 from bgserver.games.simulation import Contestant, SimulationSpec
+from tests.rule_sets import merged_rules
 
 _STATIC = (Level.STATIC, Level.STATIC)
 _EXPERTS = (EXPERT, EXPERT)

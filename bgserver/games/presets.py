@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.engine.errors import Fault
 from bgserver.engine.position import Variant
 from bgserver.games.rules import (
     AutoDouble,
@@ -28,7 +28,7 @@ from bgserver.games.rules import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["PRESETS", "Preset", "merge_rules", "merged_rules"]
+__all__ = ["PRESETS", "Preset", "merge_rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,28 +136,17 @@ PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _ALL}
 """All presets by name."""
 
 
-def merged_rules(preset: Preset, overrides: Mapping[str, Any], path: str = "rules") -> Rules:
-    """The rules of a preset with some parameters changed.
+def merge_rules(
+    preset: Preset, overrides: Mapping[str, Any], path: str = "rules"
+) -> tuple[Rules, list[Fault]]:
+    """The rules of a preset with some parameters changed, and all that is wrong with them.
 
     Args:
         preset: Where the other parameters come from.
         overrides: New values by the names of `Rules`; `long_nardy` is a mapping by the names of
             `LongNardyRules`.
         path: Field path that faults start with.
-
-    Raises:
-        InvalidInputError: A parameter is fixed, or they contradict each other; every fault named.
     """
-    rules, faults = merge_rules(preset, overrides, path)
-    if faults:
-        raise InvalidInputError(faults)
-    return rules
-
-
-def merge_rules(
-    preset: Preset, overrides: Mapping[str, Any], path: str = "rules"
-) -> tuple[Rules, list[Fault]]:
-    """As `merged_rules`, with the faults beside the rules for callers who look for more of them."""
     base = preset.rules
     faults = [
         Fault(f"{path}.{name}", "FIXED_BY_PRESET", f"the preset {preset.name} does not allow it")

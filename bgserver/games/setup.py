@@ -68,7 +68,7 @@ def new_setup(
 
     Args:
         preset: Name of the preset that gives what is not stated.
-        overrides: Changed rules, as `merged_rules` takes them.
+        overrides: Changed rules, as `merge_rules` takes them.
         match_length: Points of the match; needed in match play only.
         cube: Whether to use a cube where the rules leave the choice; default on.
         turn_seconds: One of the time limits of the rules; the default is the middle one, and no

@@ -30,7 +30,6 @@ __all__ = [
     "last_answer_steps",
     "only_rest",
     "rest_to",
-    "results_left",
     "step_expansions",
     "steps_of_pairs",
 ]
@@ -275,14 +274,6 @@ def _ends(graph: _Graph, node: int) -> Iterator[int]:
             if edge[4] not in seen:
                 seen.add(edge[4])
                 waiting.append(edge[4])
-
-
-def results_left(state: TableState) -> list[Position]:
-    """The distinct boards that the turn can still lead to, seen by the player on turn."""
-    graph = _graph_of(state)
-    variant = state.setup.rules.variant
-    left = sorted(set(_ends(graph, _node(state, graph))))
-    return [Position(graph.results[index], variant) for index in left]
 
 
 def only_rest(state: TableState) -> tuple[Step, ...] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bgserver.engine.errors import WrongMomentError
+from bgserver.engine.plays import legal_plays
 from bgserver.engine.position import Position, Seat
 from bgserver.games import actions as act
 from bgserver.games import events as ev
@@ -17,6 +18,7 @@ from bgserver.games.dice import SeededDice
 from bgserver.games.setup import SeatKind, new_setup
 from bgserver.games.state import Stage, apply, replay
 from bgserver.games.table import decide, due, legal_actions, open_table, refusals, settle
+from bgserver.games.turn import first_turn, rest_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +29,17 @@ if TYPE_CHECKING:
     from bgserver.games.state import TableState
     from bgserver.games.table import LegalActions
 
-__all__ = ["BOT", "FIRST", "PERSON", "SECOND", "Desk", "GivenDice", "board", "names"]
+__all__ = [
+    "BOT",
+    "FIRST",
+    "PERSON",
+    "SECOND",
+    "Desk",
+    "GivenDice",
+    "board",
+    "names",
+    "results_left",
+]
 
 FIRST, SECOND = Seat.FIRST, Seat.SECOND
 PERSON, BOT = SeatKind.PERSON, SeatKind.BOT
@@ -196,3 +208,10 @@ def board(own: dict[int, int], opposing: dict[int, int]) -> list[int]:
     for point, count in opposing.items():
         points[point] = -count
     return points
+
+
+def results_left(state: TableState) -> list[Position]:
+    """The distinct boards that a turn can still lead to, seen by the player on turn."""
+    assert state.dice is not None
+    plays = legal_plays(state.turn_start, state.dice, first_turn=first_turn(state))
+    return [play.result for play in plays if rest_to(state, play.result) is not None]

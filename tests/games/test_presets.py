@@ -9,7 +9,7 @@ import pytest
 
 from bgserver.engine.errors import InvalidInputError
 from bgserver.engine.position import Variant
-from bgserver.games.presets import PRESETS, merged_rules
+from bgserver.games.presets import PRESETS
 from bgserver.games.rules import (
     AutoDouble,
     CubeUse,
@@ -22,6 +22,7 @@ from bgserver.games.rules import (
     match_length_faults,
     rules_faults,
 )
+from tests.rule_sets import merged_rules
 
 # The three tables of section 8, copied column by column; "-" (not applicable) is None.
 _TABLE = """

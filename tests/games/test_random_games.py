@@ -24,10 +24,11 @@ from bgserver.games.rules import AutoDouble, AutoDoubleScope, HollandScope, Racc
 from bgserver.games.setup import new_setup
 from bgserver.games.state import Stage, apply, replay, to_act
 from bgserver.games.table import DueKind, decide, due, legal_actions, open_table, settle
-from bgserver.games.turn import rest_to, results_left
+from bgserver.games.turn import rest_to
 from bgserver.games.views import game_state, score_before, seat_view
 from tests import naive
 from tests.games.bookkeeper import Bookkeeper
+from tests.games.desk import results_left
 
 if TYPE_CHECKING:
     from bgserver.games.state import TableState

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from bgserver.engine.position import Variant
-from bgserver.games.presets import PRESETS, merged_rules
+from bgserver.games.presets import PRESETS
 from bgserver.games.rules import LongNardyRules, Rules
 from bgserver.games.rules_text import Language, describe_rules, summary
+from tests.rule_sets import merged_rules
 
 # A preset, and changes, with which each parameter has an effect.
 _WHERE: dict[str, tuple[str, dict[str, Any]]] = {}

@@ -17,9 +17,9 @@ from bgserver.games.actions import ActionKind, StepOrder
 from bgserver.games.events import By, EndReason
 from bgserver.games.state import Stage, TableState, apply
 from bgserver.games.table import decide, legal_actions
-from bgserver.games.turn import only_rest, rest_to, results_left
+from bgserver.games.turn import only_rest, rest_to
 from tests import naive
-from tests.games.desk import FIRST, SECOND, Desk, GivenDice, board, names
+from tests.games.desk import FIRST, SECOND, Desk, GivenDice, board, names, results_left
 from tests.games.test_random_games import RandomTable
 
 if TYPE_CHECKING:
