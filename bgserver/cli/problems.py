@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from google.rpc import status_pb2
 
 __all__ = [
+    "BAD_INPUT",
+    "FAILED",
+    "INTERRUPTED",
+    "REFUSED",
+    "UNAVAILABLE",
     "ErrorLine",
     "ViolationLine",
     "error_line",

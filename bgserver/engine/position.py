@@ -26,6 +26,8 @@ __all__ = [
     "Resignation",
     "Seat",
     "Variant",
+    "nardy_opposite",
+    "position_faults",
 ]
 
 BAR = 25

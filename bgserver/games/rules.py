@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOTS",
+    "MAX_MATCH_LENGTH",
     "AutoDouble",
     "AutoDoubleScope",
     "Confirm",

@@ -31,6 +31,7 @@ __all__ = [
     "evaluation_message",
     "probabilities_message",
     "ranked_play_message",
+    "read_batch",
     "read_level",
     "read_limit",
     "read_question",

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     Maker = Callable[[TableState], Action]
     """Makes an action of the state that it is for."""
 
-__all__ = ["id_faults", "read_action", "read_game", "read_name"]
+__all__ = [
+    "id_faults",
+    "read_action",
+    "read_game",
+    "read_name",
+    "request_id_faults",
+]
 
 _MAX_NAME = 40
 _LEAST_REQUEST_ID = 16

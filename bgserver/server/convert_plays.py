@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from bgserver.engine.plays import Step, StepGraph
     from bgserver.engine.position import Dice, Position
 
-__all__ = ["play_message", "plays_bytes", "step_graph_message", "step_message"]
+__all__ = [
+    "play_message",
+    "plays_bytes",
+    "step_faults",
+    "step_graph_message",
+    "step_message",
+]
 
 
 _MAX_STEPS = 4

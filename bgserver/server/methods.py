@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 
     from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 
-__all__ = ["BoundMethod", "Reply", "Servicer", "bind", "parse"]
+__all__ = [
+    "BoundMethod",
+    "Reply",
+    "Servicer",
+    "bind",
+    "parse",
+    "parse_stream",
+]
 
 Reply: TypeAlias = "Message | bytes"
 """An answer, or its serialised form."""
