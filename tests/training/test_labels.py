@@ -84,7 +84,7 @@ def test_a_sample_of_second_rolls_estimates_two_rolls_without_bias(
     engine: Engine, variant: Variant
 ) -> None:
     """Over many labels the sample errs to both sides, and less than one roll ahead does."""
-    games = 12
+    games = 4
     two = joined(games_of(engine, variant, games, second_rolls=21, carried=0)).targets
     one = joined(games_of(engine, variant, games, carried=0)).targets - two
     some = joined(games_of(engine, variant, games, second_rolls=7, carried=0)).targets - two
