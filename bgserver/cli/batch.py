@@ -7,7 +7,7 @@ import json as json_module
 import sys
 import time
 from contextlib import AbstractContextManager, closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,13 +19,16 @@ from bgserver.cli.batch_output import look_at_input, opened, require_place
 from bgserver.cli.batch_summary import Summary, draw
 from bgserver.cli.batch_workers import Workers, here, on_cluster, on_server
 from bgserver.cli.options import (
+    DEPTHS,
     AddressOption,
-    LevelOption,
+    JudgeOption,
     TimeMsOption,
     TimeoutOption,
     TokenOption,
+    is_rollout_level,
     limit_message,
 )
+from bgserver.cli.own_words import naming_options
 from bgserver.cli.plots import require_plot
 from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
 from bgserver.cli.progress import counter, rate_text
@@ -33,12 +36,15 @@ from bgserver.engine.errors import ClusterError, Fault, InvalidInputError
 from bgserver.server.errors import StatusError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bgserver.cli.batch_output import Input, Output
 
 __all__ = ["register"]
 
 _MOST = (1 << 32) - 1
 _ROLLOUTS = "Rollouts"
+_OPTIONS = {"limit": "--level", "limit.level": "--level", "limit.milliseconds": "--time-ms"}
 
 
 class Kind(enum.Enum):
@@ -62,7 +68,7 @@ def batch(
         Kind,
         typer.Option(help="What lines ask that do not say it; auto: plays if there is a roll."),
     ] = Kind.AUTO,
-    level: LevelOption = None,
+    level: JudgeOption = None,
     time_ms: TimeMsOption = None,
     most: Annotated[
         int, typer.Option("--max", "-n", min=0, help="At most so many plays an answer; 0: all.")
@@ -145,19 +151,21 @@ def batch(
     A line of IN is an XGID, or a JSON object with one of xgid, gnu_id, position or state, and if
     you like with id, dice, kind (evaluate, plays, cube), level or time_ms, max_plays, cubeless,
     first_turn, rollout (true, or fields of RolloutRequest); or a request of AnalyzeBatch as
-    protobuf JSON. Lines of OUT come in the order of
-    IN, each with the number of its line; a question that cannot be answered gets a line with
-    `error`, and the exit code is 1 at the end.
+    protobuf JSON. Lines of OUT come in the order of IN, each with the number of its line; a
+    question that cannot be answered gets a line with `error`, and the exit code is 1 at the end.
 
     OUT is only ever appended to. After an interruption of any kind the same command goes on; other
     settings, weights or questions are refused. The same questions with the same level give the
     same OUT, byte for byte, on any number of threads, on a server and on a cluster.
     """
-    limit_message(level, time_ms)  # refuses what does not fit together
+    with naming_options(_OPTIONS):
+        limit_message(level, time_ms)  # refuses what does not fit together
     if rollout and time_ms is not None:
         message = "expected a time or rollouts, got both"
         raise input_error(message, field="limit", reason="LIMIT_AMBIGUOUS")
-    _require_rollout(rollout=rollout, trials=trials, se=standard_error, truncate=truncate)
+    _require_rollout(
+        rollout=rollout, level=level, trials=trials, se=standard_error, truncate=truncate
+    )
     if cluster is not None and address is not None:
         message = "expected a server or a cluster, got both"
         raise input_error(message, field="cluster", reason="WORKERS_AMBIGUOUS")
@@ -165,7 +173,7 @@ def batch(
         require_plot(plot)
     settings = LineSettings(
         kind=kind.value,
-        level=None if level is None else level.value,
+        level=level,
         time_ms=time_ms,
         max_plays=most,
         cubeless=cubeless,
@@ -187,6 +195,7 @@ def batch(
     else:
         workers = here(threads)
     with workers as answering:
+        settings = replace(settings, level=_full_level(level, answering.rollout_levels))
         recorded = {"bgserver": answering.version, "digest": answering.digest, **asdict(settings)}
         with opened(output, questions, recorded, summary.add, anew=overwrite) as target:
             before = summary.lines
@@ -208,11 +217,33 @@ def batch(
         raise typer.Exit(FAILED)
 
 
+def _full_level(level: str | None, rollout_levels: Sequence[str]) -> str | None:
+    """The level with its version, if it is one that rolls out: answers depend on that.
+
+    Args:
+        level: As it was typed.
+        rollout_levels: Those that there are, with their versions.
+
+    Raises:
+        InvalidInputError: There is no such rollout level.
+    """
+    if level is None or not is_rollout_level(level):
+        return level
+    for full in rollout_levels:
+        if level in {full, full.partition("@")[0]}:
+            return full
+    message = f"expected one of {', '.join(rollout_levels)}, or a level, got {level!r}"
+    raise input_error(message, field="--level", reason="UNKNOWN_LEVEL")
+
+
 def _require_rollout(
-    *, rollout: bool, trials: int | None, se: float | None, truncate: int | None
+    *, rollout: bool, level: str | None, trials: int | None, se: float | None, truncate: int | None
 ) -> None:
     """See that the settings of rollouts are complete, and there only with rollouts."""
     faults = []
+    if rollout and level is not None and is_rollout_level(level):
+        message = f"a rollout plays at one of {', '.join(DEPTHS)}, got {level!r}"
+        raise input_error(message, field="--level", reason="ROLLOUT_IN_ROLLOUT")
     if not rollout:
         message = "only with --rollout; a line may say it in its own rollout"
         faults = [

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from google.protobuf import json_format
 
 from bgserver.cli.inputs import parse_dice, parse_position
-from bgserver.cli.options import DepthName, json_fault, level_value
+from bgserver.cli.options import (
+    DEPTHS,
+    DepthName,
+    is_rollout_level,
+    json_fault,
+    level_value,
+    limit_message,
+)
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
 
@@ -64,7 +71,7 @@ class LineSettings:
     kind: str = "auto"
     """`evaluate`, `plays` or `cube`; `auto`: plays where there is a roll, else evaluate."""
     level: str | None = None
-    """How deep to look; None: static."""
+    """How deep to look, or a rollout level; None: static."""
     time_ms: int | None = None
     """Look as deep as this time allows, instead of a level."""
     max_plays: int = 5
@@ -211,11 +218,9 @@ def _complete(request: engine_pb2.AnalyzeBatchRequest, settings: LineSettings) -
         return
     if kind is None or getattr(request, kind).HasField("limit"):
         return
-    limit = getattr(request, kind).limit
-    if settings.time_ms is not None:
-        limit.milliseconds = settings.time_ms
-    elif settings.level is not None:
-        limit.level = level_value(DepthName(settings.level))
+    limit = limit_message(settings.level, settings.time_ms)
+    if limit is not None:
+        getattr(request, kind).limit.CopyFrom(limit)
 
 
 def _complete_rollout(rollout: rollout_pb2.RolloutRequest, settings: LineSettings) -> None:
@@ -230,8 +235,10 @@ def _complete_rollout(rollout: rollout_pb2.RolloutRequest, settings: LineSetting
         rollout.truncate_plies = settings.truncate
     if not rollout.HasField("cubeful") and settings.cubeless:
         rollout.cubeful = False
-    if not rollout.HasField("levels") and settings.level is not None:
-        rollout.levels.checker = rollout.levels.cube = level_value(DepthName(settings.level))
+    # A level that rolls out is for lines that ask for no rollout of their own.
+    level = None if is_rollout_level(settings.level or "") else settings.level
+    if not rollout.HasField("levels") and level is not None:
+        rollout.levels.checker = rollout.levels.cube = level_value(DepthName(level))
 
 
 class _Reader:
@@ -303,6 +310,9 @@ class _Reader:
             message = "a rollout ends by its trials or its standard error"
             self._fault("time_ms", "ONLY_WITHOUT_ROLLOUT", message)
         if "level" in self._fields and (limit := self._limit()) is not None:
+            if limit.HasField("preset"):
+                message = f"a rollout plays at one of {', '.join(DEPTHS)}, got {limit.preset!r}"
+                self._fault("level", "ROLLOUT_IN_ROLLOUT", message)
             rollout.levels.checker = rollout.levels.cube = limit.level
         rollout.kind = _ROLLOUT_KINDS.get(kind, rollout_pb2.ROLLOUT_KIND_UNSPECIFIED)
         if source is not None:
@@ -395,10 +405,9 @@ class _Reader:
         if level is not None and time_ms is not None:
             self._fault("limit", "LIMIT_AMBIGUOUS", "expected a level or a time, got both")
         elif level is not None:
-            names = [name.value for name in DepthName]
-            if level in names:
-                return common_pb2.Limit(level=level_value(DepthName(level)))
-            message = f"expected one of {', '.join(names)}, got {_short(level)}"
+            if isinstance(level, str) and (level in DEPTHS or is_rollout_level(level)):
+                return limit_message(level, None)
+            message = f"expected one of {', '.join(DEPTHS)} or a rollout level, got {_short(level)}"
             self._fault("level", "UNKNOWN_LEVEL", message)
         elif time_ms is not None:
             return common_pb2.Limit(milliseconds=self._count("time_ms", 0))
@@ -517,11 +526,7 @@ def line_seconds(line: bytes, settings: LineSettings) -> float:
             return 0.0
     if settings.rollout:
         return expected_s(engine_pb2.AnalyzeBatchRequest(rollout=rollout_pb2.RolloutRequest()))
-    limit = common_pb2.Limit()
-    if settings.time_ms is not None:
-        limit.milliseconds = settings.time_ms
-    elif settings.level is not None:
-        limit.level = level_value(DepthName(settings.level))
+    limit = limit_message(settings.level, settings.time_ms)
     plays = engine_pb2.RankPlaysRequest(limit=limit)
     return _READING_S + expected_s(engine_pb2.AnalyzeBatchRequest(rank_plays=plays))
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bgserver.cli.transport import Transport
     from bgserver.engine.chunks import Executor
     from bgserver.engine.evaluator import Engine
+    from bgserver.engine.identity import Identity
 
     Line: TypeAlias = tuple[int, bytes]
     Answers: TypeAlias = Callable[
@@ -53,6 +54,8 @@ class Workers:
     """Version of bgserver that makes the figures."""
     digest: str
     """Digest of its weights and tables."""
+    rollout_levels: tuple[str, ...]
+    """Its rollout levels with their versions."""
     answers: Answers
     """The answers to lines, of which there are so many, in their order; closing the generator
     stops the work."""
@@ -74,7 +77,7 @@ def here(threads: int | None) -> Iterator[Workers]:
         engine = load_engine(config, on_progress)
     identity = identity_of(engine)
     with LocalExecutor(engine, config.threads) as executor:
-        yield Workers(identity.version, identity.digest, _through(executor, engine))
+        yield _workers(identity, executor, engine)
 
 
 @contextmanager
@@ -101,14 +104,17 @@ def on_cluster(address: str) -> Iterator[Workers]:
     with busy("preparing the workers of the cluster"):
         cluster = connect_cluster(address, source)
     with cluster, closing(cluster.executor()) as executor:
-        identity = source.identity
-        yield Workers(identity.version, identity.digest, _through(executor, engine))
+        yield _workers(source.identity, executor, engine)
 
 
-def _through(executor: Executor, engine: Engine) -> Answers:
+def _workers(identity: Identity, executor: Executor, engine: Engine) -> Workers:
+    """Those behind an executor."""
     from bgserver.cli.batch_jobs import answer_lines  # noqa: PLC0415 -- loads Numba
+    from bgserver.engine.rollout_level import ROLLOUT_LEVELS  # noqa: PLC0415 -- the same
 
-    return partial(answer_lines, executor, engine)
+    levels = tuple(level.full_name for level in ROLLOUT_LEVELS)
+    answers = partial(answer_lines, executor, engine)
+    return Workers(identity.version, identity.digest, levels, answers)
 
 
 @contextmanager
@@ -129,7 +135,8 @@ def on_server(address: str, token: str | None, timeout_s: float | None) -> Itera
             del count
             return _Conversation(transport, lines, settings).answers()
 
-        yield Workers(info.version or __version__, info.digest, answers)
+        levels = tuple(info.rollout_levels)
+        yield Workers(info.version or __version__, info.digest, levels, answers)
 
 
 class _Conversation:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 __all__ = [
+    "DEPTHS",
     "AddressOption",
     "DepthName",
     "DiceArgument",
@@ -23,12 +24,12 @@ __all__ = [
     "JsonOption",
     "JudgeOption",
     "LevelName",
-    "LevelOption",
     "NardyOption",
     "PositionArgument",
     "TimeMsOption",
     "TimeoutOption",
     "TokenOption",
+    "is_rollout_level",
     "json_fault",
     "json_text",
     "level_value",
@@ -56,6 +57,8 @@ class DepthName(enum.Enum):
     LOOKAHEAD_3 = "lookahead_3"
 
 
+DEPTHS = tuple(name.value for name in DepthName)
+"""The levels that judge without rollouts."""
 _REMOTE = "Server"
 _MOST_WORDS = 200  # characters of an error that may repeat a whole line
 
@@ -86,10 +89,6 @@ FirstTurnOption: TypeAlias = Annotated[
     typer.Option(
         "--first-turn", help="Long Nardy: the player's own first turn (two may leave the head)."
     ),
-]
-LevelOption: TypeAlias = Annotated[
-    DepthName | None,
-    typer.Option("--level", "-l", help="How deep the engine looks [static].", show_default=False),
 ]
 JudgeOption: TypeAlias = Annotated[
     str | None,
@@ -154,11 +153,11 @@ def level_value(name: LevelName | DepthName) -> common_pb2.Level.ValueType:
     return common_pb2.Level.Value(f"LEVEL_{name.name}")
 
 
-def limit_message(level: DepthName | str | None, time_ms: int | None) -> common_pb2.Limit | None:
+def limit_message(level: str | None, time_ms: int | None) -> common_pb2.Limit | None:
     """How far the engine may go, as a request says it.
 
     Args:
-        level: A level, or the name of one; a name that begins with `rollout` is a rollout level.
+        level: The name of a level; one that begins with `rollout` is a rollout level.
         time_ms: Or a time.
 
     Raises:
@@ -166,9 +165,7 @@ def limit_message(level: DepthName | str | None, time_ms: int | None) -> common_
             such level.
     """
     if time_ms is None:
-        if isinstance(level, str):
-            return _named_limit(level)
-        return None if level is None else common_pb2.Limit(level=level_value(level))
+        return None if level is None else _named_limit(level)
     if level is not None:
         message = "expected a level or a time, got both"
         raise input_error(message, field="limit", reason="LIMIT_AMBIGUOUS")
@@ -179,12 +176,16 @@ def limit_message(level: DepthName | str | None, time_ms: int | None) -> common_
         raise input_error(message, field="limit.milliseconds", reason="OUT_OF_RANGE") from error
 
 
+def is_rollout_level(name: str) -> bool:
+    """Whether a name is that of a level that rolls out, if there is such a level."""
+    return name.startswith("rollout")
+
+
 def _named_limit(name: str) -> common_pb2.Limit:
-    if name.startswith("rollout"):
+    if is_rollout_level(name):
         return common_pb2.Limit(preset=name)
-    names = [entry.value for entry in DepthName]
-    if name not in names:
-        message = f"expected one of {', '.join(names)} or a rollout level, got {name!r}"
+    if name not in DEPTHS:
+        message = f"expected one of {', '.join(DEPTHS)} or a rollout level, got {name!r}"
         raise input_error(message, field="limit.level", reason="UNKNOWN_LEVEL")
     return common_pb2.Limit(level=level_value(DepthName(name)))
 

@@ -135,4 +135,6 @@ def expected_s(request: engine_pb2.AnalyzeBatchRequest) -> float:
 def _limited_s(limit: common_pb2.Limit, plays: int) -> float:
     if limit.WhichOneof("limit") == "milliseconds":
         return limit.milliseconds / 1000
+    if limit.WhichOneof("limit") == "preset":
+        return _LONG_S
     return plays * _EVALUATION_S.get(limit.level, _LONG_S)

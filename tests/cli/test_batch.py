@@ -124,6 +124,30 @@ def test_the_summary_as_json_counts_what_was_there_too(
     assert second["equities"]["plays"]["count"] == 1
 
 
+def test_levels_that_roll_out(bgserver: CommandLine, tmp_path: Path) -> None:
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    cube = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:00:0:0:0:0:10"
+    source.write_text(
+        f'{{"position": "start", "dice": "41"}}\n{{"xgid": "{cube}", "kind": "cube"}}\n'
+        '{"position": "start", "dice": "31"}\n'
+    )
+    level = ("--level", "rollout_fast")
+    first = bgserver("batch", str(source), str(output), *level)
+    assert first.code == 0, first.err
+    whole = output.read_bytes()
+    plays, advice, clear = (json.loads(line) for line in whole.splitlines())
+    assert plays["rankPlays"]["plays"][0]["preset"] == "rollout_fast@1"
+    assert advice["adviseCube"]["preset"] == "rollout_fast@1"
+    assert clear["rankPlays"]["rolledOut"] == 0
+    # It goes on where it was, with the version that the level had and no other level.
+    output.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    versioned = bgserver("batch", str(source), str(output), "--level", "rollout_fast@1")
+    assert "1 lines in" in versioned.out
+    assert output.read_bytes() == whole
+    other = bgserver("batch", str(source), str(output), "--level", "rollout_deep")
+    assert "level was 'rollout_fast@1' and is 'rollout_deep@1'" in other.err
+
+
 def test_a_file_that_is_no_batch_at_all(bgserver: CommandLine, tmp_path: Path) -> None:
     source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text(f"{_BAD}\n" * 3000)
@@ -147,7 +171,12 @@ def test_what_cannot_be_done_is_refused_before_any_work(
         ((str(tmp_path / "none.jsonl"), str(output)), "none.jsonl"),
         ((str(source), str(source)), "another file"),
         ((str(source), str(output), "--level", "static", "--time-ms", "5"), "level or a time"),
-        ((str(source), str(output), "--level", "random"), "lookahead_3"),
+        ((str(source), str(output), "--level", "random"), "error: --level: expected one of"),
+        ((str(source), str(output), "--level", "rollout_slow"), "rollout_deep@1, or a level"),
+        (
+            (str(source), str(output), "--rollout", "--level", "rollout_fast"),
+            "error: --level: a rollout plays at one of static, ",
+        ),
         ((str(source), "/dev/null"), "OUT must be a regular file"),
         ((str(source), "/dev/full"), "OUT must be a regular file"),
         ((str(source), str(tmp_path)), "OUT must be a regular file"),

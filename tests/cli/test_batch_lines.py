@@ -216,8 +216,21 @@ def test_deep_nesting_is_told_in_words(form: str, depth: int) -> None:
             assert len(fault.message) < 500
 
 
+def test_levels_that_roll_out() -> None:
+    settings = LineSettings(level="rollout_fast@1")
+    assert _read("start", settings).evaluate.limit.preset == "rollout_fast@1"
+    own = {"xgid": _ROLLED, "level": "rollout_deep"}
+    assert _read(own, settings).rank_plays.limit.preset == "rollout_deep"
+    # A line that asks for a rollout of its own says how that is played.
+    assert not _read({"xgid": _XGID, "rollout": True}, settings).rollout.HasField("levels")
+    with pytest.raises(UnreadableLineError) as caught:
+        _read({"xgid": _XGID, "rollout": True, "level": "rollout_fast"})
+    assert [fault.reason for fault in caught.value.faults] == ["ROLLOUT_IN_ROLLOUT"]
+    assert line_seconds(b"start", settings) > line_seconds(b"start", LineSettings())
+
+
 def test_a_level_that_does_not_judge_is_not_offered() -> None:
-    with pytest.raises(UnreadableLineError, match=r"static.*lookahead_3, got 'random'") as caught:
+    with pytest.raises(UnreadableLineError, match=r"static.*lookahead_3 or a rollout level, got 'random'") as caught:
         _read({"position": "start", "level": "random"})
     assert [fault.reason for fault in caught.value.faults] == ["UNKNOWN_LEVEL"]
 
