@@ -349,12 +349,18 @@ def loss_of_opponent(board: Sequence[int], variant: str) -> int:
     return 3 if on_bar_or_in_winners_home else 2
 
 
+@functools.lru_cache(maxsize=len(ALL_ROLLS))
+def _results(board: Board, dice: tuple[int, int]) -> set[Board]:
+    """`legal_results` of backgammon, kept while one blot after the other is asked about."""
+    return legal_results(board, dice, BACKGAMMON)
+
+
 def hitting_rolls(board: Sequence[int], blot: int) -> int:
     """Rolls of 36 with a legal play that hits the opposing blot on the own point `blot` (9.1)."""
     rolls = 0
     for dice in ALL_ROLLS:
         # an opposing checker leaves its point only when it is hit
-        if any(result[blot] >= 0 for result in legal_results(board, dice, BACKGAMMON)):
+        if any(result[blot] >= 0 for result in _results(tuple(board), dice)):
             rolls += 1 if dice[0] == dice[1] else 2
     return rolls
 

@@ -336,7 +336,7 @@ def check_round_trips(variant: Variant, *, positions: int, plays_of_each: int) -
 
 @pytest.mark.parametrize("variant", list(Variant))
 def test_legal_plays_read_back_as_themselves(variant: Variant) -> None:
-    check_round_trips(variant, positions=1_200, plays_of_each=8)
+    check_round_trips(variant, positions=500, plays_of_each=8)
 
 
 @pytest.mark.long
