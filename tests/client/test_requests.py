@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bgserver_client import InvalidArgumentError, _requests, player, start_position
+from bgserver_client import (
+    InvalidArgumentError,
+    Question,
+    _requests,
+    player,
+    start_position,
+)
+from bgserver_client._batches import BatchRequests
 from bgserver_client._options import patience_s
 from bgserver_client.v1 import common_pb2, simulation_pb2
 
@@ -145,3 +152,24 @@ def test_what_no_request_can_hold_names_its_field(build: Callable[[], object], f
     assert violation.field == field
     assert violation.reason
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Question.rollout("", "start", levels=_wrong(("static", "random"))),
+        lambda: Question.rollout("", "start", truncate_level=_wrong("random")),
+        lambda: _requests.evaluate("start", _wrong("random"), None),
+        lambda: BatchRequests("backgammon", _wrong("random")),
+    ],
+)
+def test_levels_that_judge_are_named_without_the_one_that_does_not(
+    build: Callable[[], object],
+) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        build()
+    (violation,) = caught.value.violations
+    assert violation.description == (
+        "expected one of static, lookahead_1, lookahead_2, lookahead_3, got 'random'"
+    )
+    assert player("random").level == common_pb2.LEVEL_RANDOM

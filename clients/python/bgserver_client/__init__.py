@@ -22,6 +22,8 @@ from bgserver_client._game_requests import (
 )
 from bgserver_client._questions import Question
 from bgserver_client._requests import (
+    DepthLike,
+    DepthName,
     DiceLike,
     JudgeLike,
     LevelLike,
@@ -72,6 +74,8 @@ __all__ = [
     "CancelledError",
     "Client",
     "DeadlineExceededError",
+    "DepthLike",
+    "DepthName",
     "DiceLike",
     "FailedPreconditionError",
     "FilterName",

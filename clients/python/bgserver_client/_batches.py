@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, Union, cast
 
-from bgserver_client._requests import LevelLike, VariantLike, fault, level_value, variant_value
+from bgserver_client._requests import DepthLike, VariantLike, fault, level_value, variant_value
 from bgserver_client.v1 import engine_pb2
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def require_batches(batches: object) -> None:
 class BatchRequests:
     """Makes the numbered requests of one EvaluateBatch stream."""
 
-    def __init__(self, variant: VariantLike, level: LevelLike) -> None:
+    def __init__(self, variant: VariantLike, level: DepthLike) -> None:
         self._variant = variant_value(variant)
         self._level = level_value(level)
         self._next_id = 0

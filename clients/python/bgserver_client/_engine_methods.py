@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from bgserver_client._requests import (
+        DepthLike,
         DiceLike,
         JudgeLike,
-        LevelLike,
         PlayerLike,
         PositionLike,
         VariantLike,
@@ -206,7 +206,7 @@ class EngineMethods(Connection):
         batches: Iterable[BatchLike],
         *,
         variant: VariantLike = "backgammon",
-        level: LevelLike = "static",
+        level: DepthLike = "static",
         timeout_s: float | None = None,
     ) -> ResponseStream[memoryview[float]]:
         """Evaluate packed arrays of positions through one stream, millions a minute.
@@ -248,7 +248,7 @@ class EngineMethods(Connection):
         early_levels: RolloutLevelsLike | None = None,
         early_plies: int = 0,
         truncate_plies: int | None = None,
-        truncate_level: LevelLike = "static",
+        truncate_level: DepthLike = "static",
         stop_at_bearoff: bool = True,
         reduce_variance: bool = True,
         opening: bool = False,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         ResignationName,
         SeatLike,
     )
-    from bgserver_client._requests import LevelLike, StepLike
+    from bgserver_client._requests import DepthLike, StepLike
     from bgserver_client._sync import Client
     from bgserver_client.v1 import common_pb2, rules_pb2
 
@@ -279,7 +279,7 @@ class Game:
     def hint(
         self,
         *,
-        level: LevelLike | None = None,
+        level: DepthLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
     ) -> game_pb2.HintResponse:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         SeatLike,
         SeatName,
     )
-    from bgserver_client._requests import LevelLike
+    from bgserver_client._requests import DepthLike
     from bgserver_client.v1 import game_pb2, rules_pb2
 
 
@@ -199,7 +199,7 @@ class AsyncGameMethods(AsyncConnection):
         game_id: str,
         token: str,
         *,
-        level: LevelLike | None = None,
+        level: DepthLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
         timeout_s: float | None = None,

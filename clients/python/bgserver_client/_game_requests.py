@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bgserver_client._requests import (
-    LevelLike,
+    DepthLike,
     PlayerLike,
     StepLike,
     fault,
@@ -253,7 +253,7 @@ def watch(
 def hint(
     game_id: str,
     token: str,
-    level: LevelLike | None,
+    level: DepthLike | None,
     milliseconds: int | None,
     max_plays: int,
 ) -> game_pb2.HintRequest:

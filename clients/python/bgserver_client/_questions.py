@@ -10,7 +10,7 @@ from bgserver_client.v1 import engine_pb2, rules_pb2
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bgserver_client._requests import DiceLike, LevelLike, PositionLike
+    from bgserver_client._requests import DepthLike, DiceLike, PositionLike
     from bgserver_client._rollouts import RolloutKindLike, RolloutLevelsLike
 
 QUESTIONS_IN_FLIGHT = 1024
@@ -25,7 +25,7 @@ class Question:
         identifier: str,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: DepthLike | None = None,
         milliseconds: int | None = None,
     ) -> engine_pb2.AnalyzeBatchRequest:
         """A question as `Client.evaluate` asks it."""
@@ -38,7 +38,7 @@ class Question:
         position: PositionLike,
         dice: DiceLike | None = None,
         *,
-        level: LevelLike | None = None,
+        level: DepthLike | None = None,
         milliseconds: int | None = None,
         max_plays: int = 0,
         cubeless: bool = False,
@@ -61,7 +61,7 @@ class Question:
         identifier: str,
         position: PositionLike,
         *,
-        level: LevelLike | None = None,
+        level: DepthLike | None = None,
         milliseconds: int | None = None,
         raccoons: bool = False,
         raccoon_owner: rules_pb2.RaccoonOwner.ValueType = rules_pb2.RACCOON_OWNER_UNSPECIFIED,
@@ -100,7 +100,7 @@ class Question:
         early_levels: RolloutLevelsLike | None = None,
         early_plies: int = 0,
         truncate_plies: int | None = None,
-        truncate_level: LevelLike = "static",
+        truncate_level: DepthLike = "static",
         stop_at_bearoff: bool = True,
         reduce_variance: bool = True,
         opening: bool = False,

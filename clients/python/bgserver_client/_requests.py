@@ -31,9 +31,13 @@ StepLike: TypeAlias = common_pb2.Step | tuple[int, int]
 
 LevelName: TypeAlias = Literal["static", "lookahead_1", "lookahead_2", "lookahead_3", "random"]
 LevelLike: TypeAlias = LevelName | common_pb2.Level.ValueType
+"""How a player decides: a name such as `static`, or a value of the enum `Level`."""
+
+DepthName: TypeAlias = Literal["static", "lookahead_1", "lookahead_2", "lookahead_3"]
+DepthLike: TypeAlias = DepthName | common_pb2.Level.ValueType
 """How deep the engine looks: a name such as `static`, or a value of the enum `Level`."""
 
-JudgeLike: TypeAlias = LevelLike | str
+JudgeLike: TypeAlias = DepthLike | str
 """How deep the engine looks: a level, or the name of a rollout level, such as `rollout_fast` or
 `rollout_fast@1`; `get_info` lists them."""
 
@@ -115,12 +119,19 @@ def dice_message(dice: DiceLike | None) -> common_pb2.Dice | None:
 
 
 def level_value(
-    level: str | common_pb2.Level.ValueType, field: str = "level"
+    level: str | common_pb2.Level.ValueType, field: str = "level", *, plays: bool = False
 ) -> common_pb2.Level.ValueType:
-    """The enum value of a level."""
+    """The enum value of a level.
+
+    Args:
+        level: The level.
+        field: The field that it is for.
+        plays: Whether it is that of a player, who may also play at random.
+    """
     if isinstance(level, str):
-        if level not in get_args(LevelName):
-            names = ", ".join(get_args(LevelName))
+        known = get_args(LevelName if plays else DepthName)
+        if level not in known:
+            names = ", ".join(known)
             message = f"expected one of {names}, got {level!r}"
             raise fault(message, field=field, reason="UNKNOWN_LEVEL")
         return common_pb2.Level.Value(f"LEVEL_{level.upper()}")
@@ -162,7 +173,7 @@ def player_message(player: PlayerLike, field: str) -> common_pb2.Player:
 def _player(
     level: str | common_pb2.Level.ValueType, strength: str | int | None, field: str
 ) -> common_pb2.Player:
-    message = common_pb2.Player(level=level_value(level, f"{field}.level"))
+    message = common_pb2.Player(level=level_value(level, f"{field}.level", plays=True))
     if isinstance(strength, str):
         if strength not in get_args(StrengthName):
             names = ", ".join(get_args(StrengthName))
@@ -372,7 +383,7 @@ def simulate(
     include_records: bool,
     statistics_only: bool,
     seating: SeatingName,
-    judge: LevelLike | None,
+    judge: DepthLike | None,
     session_games: int | None,
     first_unit: int,
     decision_ms: int | None,

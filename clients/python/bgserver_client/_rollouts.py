@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args
 import grpc
 
 from bgserver_client import _requests
-from bgserver_client._requests import DiceLike, LevelLike, PositionLike, _count, fault
+from bgserver_client._requests import DepthLike, DiceLike, PositionLike, _count, fault
 from bgserver_client.errors import RpcError
 from bgserver_client.v1 import rollout_pb2
 
@@ -18,7 +18,7 @@ RolloutKindName: TypeAlias = Literal["position", "plays", "cube"]
 RolloutKindLike: TypeAlias = RolloutKindName | rollout_pb2.RolloutKind.ValueType
 """What a rollout compares: a name, or a value of the enum `RolloutKind`."""
 
-RolloutLevelsLike: TypeAlias = LevelLike | tuple[LevelLike, LevelLike] | rollout_pb2.RolloutLevels
+RolloutLevelsLike: TypeAlias = DepthLike | tuple[DepthLike, DepthLike] | rollout_pb2.RolloutLevels
 """How both sides play: one level for plays and cube actions, the level of each, or a message."""
 
 
@@ -40,7 +40,7 @@ class RolloutArguments(TypedDict, total=False):
     early_levels: RolloutLevelsLike | None
     early_plies: int
     truncate_plies: int | None
-    truncate_level: LevelLike
+    truncate_level: DepthLike
     stop_at_bearoff: bool
     reduce_variance: bool
     opening: bool
@@ -66,7 +66,7 @@ def rollout(
     early_levels: RolloutLevelsLike | None,
     early_plies: int,
     truncate_plies: int | None,
-    truncate_level: LevelLike,
+    truncate_level: DepthLike,
     stop_at_bearoff: bool,
     reduce_variance: bool,
     opening: bool,

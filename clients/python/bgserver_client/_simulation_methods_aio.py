@@ -9,7 +9,7 @@ from bgserver_client._connection_aio import AsyncConnection
 from bgserver_client._streams import AsyncResponseStream
 
 if TYPE_CHECKING:
-    from bgserver_client._requests import LevelLike, PlayerLike, SeatingName
+    from bgserver_client._requests import DepthLike, PlayerLike, SeatingName
     from bgserver_client.v1 import rules_pb2, simulation_pb2
 
 
@@ -29,7 +29,7 @@ class AsyncSimulationMethods(AsyncConnection):
         include_records: bool = False,
         statistics_only: bool = False,
         seating: SeatingName = "fixed",
-        judge: LevelLike | None = None,
+        judge: DepthLike | None = None,
         session_games: int | None = None,
         first_unit: int = 0,
         decision_ms: int | None = None,
