@@ -54,7 +54,7 @@ def test_6_1_answers_have_the_limit_too() -> None:
     assert desk.due == Due(DueKind.TIMEOUT, SECOND, desk.now + 30)
     desk.pass_time(29)
     desk.do(SECOND, act.Take())
-    assert desk.due is None or desk.due.seat is FIRST
+    assert desk.due == Due(DueKind.TIMEOUT, FIRST, desk.now + 30)
 
 
 def test_6_1_no_limit_in_practice_and_without_clocks() -> None:
