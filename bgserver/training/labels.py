@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CARRIED", "Labels", "label_games", "read_shards", "write_shards"]
 
-CARRIED = 0.8
+CARRIED = 1.0
 """Share of what a turn found out that goes back to the turn before."""
 _SHARD_LABELS = 100_000
 _MAX_LABELS = 8192  # of one kernel call: a game gives at most a few hundred
@@ -68,7 +68,7 @@ class Labels:
     boards: NDArray[np.int8]
     """[n, 26]: boards after plays, seen by the mover."""
     targets: NDArray[np.float32]
-    """[n, 5]: the mover's chances."""
+    """[n, 5]: the mover's chances, right in the mean: single ones may lie outside 0 to 1."""
     turns: NDArray[np.int32]
     """[n]: equal for neighbours that are plays of the same roll, different for others."""
 
@@ -172,8 +172,8 @@ def _look_along_some_rolls(
         look_one_roll(memory.replies[number], variant, evaluator, second, out)
         for index in range(N_OUTPUTS):
             total[index] += (out[index] - memory.reply_values[number, index]) / rolls
-    for index in range(N_OUTPUTS):
-        out[index] = min(max(total[index], 0.0), 1.0)
+    # Not cut to 0 to 1: that would lift the mean of small chances.
+    out[:] = total
     flip(out, out)
 
 
@@ -210,8 +210,8 @@ def _label_game(
     turned = start.copy()
     label = np.zeros(N_OUTPUTS, dtype=np.float64)
     taken = np.zeros(_SIBLINGS + 1, dtype=np.int64)
-    # By turn: where its labels begin, how many of them are close siblings, what the best play was
-    # worth at once, whether it has a label (then the first) and whether it was made.
+    # By turn: where its labels begin, how many of them are close siblings, what the label before
+    # took the best play to be worth, whether it has a label (then the first) and whether it was made.
     first_label = np.zeros(_LONGEST_GAME + 1, dtype=np.int64)
     n_close = np.zeros(_LONGEST_GAME, dtype=np.int64)
     at_once = np.zeros((_LONGEST_GAME, N_OUTPUTS), dtype=np.float64)
@@ -254,6 +254,9 @@ def _label_game(
                 )
             if index == 0:
                 has_label[turn] = True
+                if second_rolls > 0:
+                    # The label before has looked at this play one roll ahead already.
+                    look_one_roll(after, variant, evaluator, deeper, at_once[turn])
             if index < n_siblings:
                 n_close[turn] += 1
             out.boards[n_labels, :] = after
@@ -263,8 +266,11 @@ def _label_game(
                 out.targets[n_labels, output] = label[output]
             n_labels += 1
         chosen = best
-        # One turn in ten is played at random, so that positions after blunders are seen too.
-        if turn < random_turns or (bits >> np.uint64(4)) % np.uint64(10) == 0:
+        # In every other game one turn in ten is played at random, so that positions after blunders
+        # are seen too. What comes after a blunder says nothing of the play before it, so the games
+        # without blunders are those that look far.
+        blunders = game % 2 == 1 and (bits >> np.uint64(4)) % np.uint64(10) == 0
+        if turn < random_turns or blunders:
             chosen = other
         was_made[turn] = chosen == best
         if game_outcome(boards_now[chosen], variant) > 0:
@@ -290,18 +296,21 @@ def _look_along_the_game(
 ) -> None:
     """Carry what later turns found out back to the labels before them.
 
-    A label by look-ahead is the mean over the rolls of what the best replies are worth at once. The
-    reply really made turned out to be worth more or less, by its own label and what followed; a
-    share of that difference is added to the label. Its mean over the dice is what looking further
-    ahead would add, and the luck of the dice is not in it. Close siblings get the same addition, so
-    that the differences between them stay as they are.
+    A label by look-ahead is the mean over the rolls of what the best replies are worth at once, or
+    one roll ahead. The reply really made turned out to be worth more or less than that, by its own
+    label and what followed; a share of that difference is added to the label. Its mean over the
+    dice is what looking further ahead would add, and the luck of the dice is not in it. With a
+    share of 1 a label is right in the mean, whatever the teacher's faults, for the teacher's own
+    play up to the next play at random. Close siblings get the same addition, so that the
+    differences between them stay as they are.
 
     Args:
         carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
         n_turns: Turns of the game.
         first_label: Where the labels of a turn begin.
         n_close: How many labels of a turn are close siblings.
-        at_once: What the best play was worth at once, seen by its mover.
+        at_once: What the label of the turn before took the best play to be worth, seen by its
+            mover: at once, or one roll ahead where labels look further.
         has_label: Whether the best play has a label; it is the first of the turn then.
         was_made: Whether the best play was made.
         targets: Changed.
@@ -321,9 +330,9 @@ def _look_along_the_game(
         for output in range(N_OUTPUTS):
             found[output] = targets[begin, output] + addition[output] - at_once[turn, output]
         for row in range(begin, begin + n_close[turn]):
+            # Not cut to 0 to 1: that would lift the mean of small chances.
             for output in range(N_OUTPUTS):
-                value = targets[row, output] + addition[output]
-                targets[row, output] = min(max(value, 0.0), 1.0)
+                targets[row, output] += addition[output]
 
 
 def label_games(
