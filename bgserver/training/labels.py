@@ -211,7 +211,8 @@ def _label_game(
     label = np.zeros(N_OUTPUTS, dtype=np.float64)
     taken = np.zeros(_SIBLINGS + 1, dtype=np.int64)
     # By turn: where its labels begin, how many of them are close siblings, what the label before
-    # took the best play to be worth, whether it has a label (then the first) and whether it was made.
+    # took the best play to be worth, whether it has a label (then the first) and whether it was
+    # made.
     first_label = np.zeros(_LONGEST_GAME + 1, dtype=np.int64)
     n_close = np.zeros(_LONGEST_GAME, dtype=np.int64)
     at_once = np.zeros((_LONGEST_GAME, N_OUTPUTS), dtype=np.float64)
