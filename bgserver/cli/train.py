@@ -68,7 +68,7 @@ def label(
     ] = 0,
     carried: Annotated[
         float, typer.Option(min=0, max=1, help="Share of later findings of a game in its labels.")
-    ] = 0.8,
+    ] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of dice and random choices.")] = 101,
 ) -> None:
     """Play games and label their decisions by looking one or two rolls ahead."""
