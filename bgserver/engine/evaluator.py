@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,28 +16,24 @@ from bgserver.engine.cube_rules import cube_state, raccoon_side, require_possibl
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.game_core import GameCore
 from bgserver.engine.judgement import CubeQuestion, Judgement
-from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit, deepen_in_time
 from bgserver.engine.lookahead import DEPTHS, look_ahead
 from bgserver.engine.met import MatchEquityTable, default_met, load_met, load_met_xml
 from bgserver.engine.moments import require_playing, require_roll_to_play
 from bgserver.engine.network_info import NetworkInfo
-from bgserver.engine.player import Player
-from bgserver.engine.plays import board_array, legal_plays, step_graph
-from bgserver.engine.position import Dice, GameState, Position, Variant
+from bgserver.engine.plays import board_array
+from bgserver.engine.position import Dice, GameState, Variant
 from bgserver.engine.ranking import EQUITY_WEIGHTS, Ranking
-from bgserver.engine.rollout import RolloutChunk
 from bgserver.engine.rollout_judge import (
     evaluate_by_rollout,
     rank_by_rollout,
     weigh_cube_by_rollout,
 )
 from bgserver.engine.rollout_level import RolloutLevel
-from bgserver.engine.rollout_spec import RolloutOptions, position_rollout
+from bgserver.engine.warm_up import warm_up
 from bgserver.engine.weights import Weights, load_weights
-from bgserver.engine.work import run
 from bgserver.kernels import cube as cube_kernels
-from bgserver.kernels import evaluate, search
+from bgserver.kernels import evaluate
 from bgserver.kernels.classes import CLASS_NAMES
 from bgserver.kernels.cube_actions import turn_utility
 from bgserver.kernels.cube_exact import (
@@ -57,6 +52,7 @@ if TYPE_CHECKING:
 
     from bgserver.engine.cube_advice import CubeAdvice
     from bgserver.engine.cube_rules import RaccoonOwner
+    from bgserver.engine.levels import Level
     from bgserver.engine.limit import Limit
     from bgserver.engine.ranking import RankedPlay
     from bgserver.engine.work import Work
@@ -149,58 +145,7 @@ class Engine:
         Args:
             progress: Told (what comes next, fraction done).
         """
-        steps: list[tuple[str, Callable[[], object]]] = []
-        for variant in self._cores:
-            name = variant.value.replace("_", " ")
-            steps += [
-                (f"plays, {name}", partial(self._warm_plays, variant)),
-                (f"networks, {name}", partial(self._warm_networks, variant)),
-                (f"look-ahead, {name}", partial(self._warm_look_ahead, variant)),
-            ]
-        steps.append(("cube", self._warm_cube))
-        steps.append(("rollouts", self._warm_rollouts))
-        for number, (what, step) in enumerate(steps):
-            if progress is not None:
-                progress(what, number / len(steps))
-            step()
-        if progress is not None:
-            progress("ready", 1.0)
-
-    def _warm_plays(self, variant: Variant) -> None:
-        start = Position.start(variant)
-        legal_plays(start, Dice(3, 1))
-        step_graph(start, Dice(3, 1))
-
-    def _warm_networks(self, variant: Variant) -> None:
-        state = GameState(position=Position.start(variant))
-        run(self.evaluate(state, Level.STATIC))
-        run(self.rank(state, Dice(3, 1), Level.STATIC))
-        run(Player(self, Level.STATIC).choose(state, Dice(3, 1), first_turn=True))
-        points = board_array(state.position)[None]
-        run(self.evaluate_batch(points, variant, Level.STATIC))
-
-    def _warm_cube(self) -> None:
-        state = GameState()
-        run(self.advise_cube(state, Level.STATIC))
-        player = Player(self, Level.STATIC)
-        run(player.wants_to_double(state))
-        run(player.answer_to_double(state))
-
-    def _warm_rollouts(self) -> None:
-        options = RolloutOptions(truncate_plies=2)
-        run(RolloutChunk(position_rollout(GameState(), options), 0, 0, 1).work(self))
-
-    def _warm_look_ahead(self, variant: Variant) -> None:
-        """Compile what the levels call, without paying for a deep search."""
-        state = GameState(position=Position.start(variant))
-        run(self.rank(state, Dice(3, 1), Level.LOOKAHEAD_1))
-        game = self._cores[variant]
-        board = board_array(state.position)
-        out = np.zeros(N_OUTPUTS, dtype=np.float64)
-        search.look_one_roll(board, game.code, game.evaluator, game.threads.memory, out)
-        search.look_two_rolls(board, game.code, game.evaluator, game.threads.memory, out)
-        if variant is Variant.BACKGAMMON:
-            run(self.evaluate(state, Level.LOOKAHEAD_2))
+        warm_up(self, progress)
 
     def core(self, variant: Variant) -> GameCore:
         """Networks, tables and kernel memory of one game."""

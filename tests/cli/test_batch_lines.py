@@ -230,7 +230,8 @@ def test_levels_that_roll_out() -> None:
 
 
 def test_a_level_that_does_not_judge_is_not_offered() -> None:
-    with pytest.raises(UnreadableLineError, match=r"static.*lookahead_3 or a rollout level, got 'random'") as caught:
+    words = r"static.*lookahead_3 or a rollout level, got 'random'"
+    with pytest.raises(UnreadableLineError, match=words) as caught:
         _read({"position": "start", "level": "random"})
     assert [fault.reason for fault in caught.value.faults] == ["UNKNOWN_LEVEL"]
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bgserver.v1.engine_pb2_grpc import EngineServiceAsyncStub as Stub
     from tests.server.conftest import Starter
 
+_FREE_AFTER_S = 0.1
+_TRIES = 10
 _ENDLESS = 1_000_000
 _PLAYS = rollout_pb2.ROLLOUT_KIND_PLAYS
 _CUBE = rollout_pb2.ROLLOUT_KIND_CUBE
@@ -117,13 +119,17 @@ async def test_going_on_is_one_rollout(engine_stub: Stub) -> None:
 
 
 async def test_cancelling_frees_the_workers(server: BgServer, engine_stub: Stub) -> None:
-    call = engine_stub.Rollout(ask(trials=_ENDLESS))
-    await anext(aiter(call))
-    began = time.monotonic()
-    call.cancel()
-    async with asyncio.timeout(5):
-        await server.runtime.pool.wait_idle()
-    assert time.monotonic() - began < 1.0  # a tenth of it on a machine that does nothing else
+    """Within 0.1 s; the best of some tries, as the machine may be busy with other things."""
+    taken: list[float] = []
+    while not taken or (min(taken) >= _FREE_AFTER_S and len(taken) < _TRIES):
+        call = engine_stub.Rollout(ask(trials=_ENDLESS))
+        await anext(aiter(call))
+        began = time.monotonic()
+        call.cancel()
+        async with asyncio.timeout(5):
+            await server.runtime.pool.wait_idle()
+        taken.append(time.monotonic() - began)
+    assert min(taken) < _FREE_AFTER_S
 
 
 async def test_a_deadline_ends_a_rollout(server: BgServer, engine_stub: Stub) -> None:
