@@ -214,7 +214,7 @@ def test_the_last_post_crawford_value_may_be_missing() -> None:
 @pytest.mark.parametrize(
     ("pre", "post", "message"),
     [
-        ([[0.5, float("nan")], [0.3, 0.5]], [0.5, 0.49], "must be in 0..1, got NaN"),
+        ([[0.5, float("nan")], [0.3, 0.5]], [0.5, 0.49], r"\(1, 2\) must be in 0..1, got NaN"),
         ([[0.5, 1.2], [-0.2, 0.5]], [0.5, 0.49], "must be in 0..1, got 1.2"),
         ([[0.5, 0.7], [0.3, 0.5]], [0.5, float("inf")], "post-Crawford value"),
         ([[0.5, 0.7], [0.4, 0.5]], [0.5, 0.49], "must add up to 1"),

@@ -9,13 +9,13 @@ import pytest
 
 from bgserver.engine.errors import WrongMomentError
 from bgserver.engine.levels import Level
-from bgserver.engine.position import Resignation
+from bgserver.engine.position import CubeOwner, Resignation
 from bgserver.engine.strength import BEGINNER, EXPERT, DecisionKey, Strength
 from bgserver.engine.work import run
 from bgserver.games import actions as act
 from bgserver.games import events as ev
 from bgserver.games.automation import DueKind
-from bgserver.games.bot import bot_action
+from bgserver.games.bot import beaver_options, bot_action
 from bgserver.games.dice import SeededDice
 from bgserver.games.events import By
 from bgserver.games.presets import PRESETS
@@ -142,6 +142,21 @@ def test_4_20_bots_answer_beavers(
     desk.to_roll(points)
     desk.change(stage=Stage.BEAVER, cube_value=2, cube_owner=SECOND, doubled=True)
     assert _ask(engine, desk) == wanted
+
+
+@pytest.mark.parametrize("owner", RaccoonOwner)
+def test_4_22_the_cube_after_a_raccoon_is_whose_the_rules_say(owner: RaccoonOwner) -> None:
+    desk = Desk("money", beaver=True, raccoon=True, raccoon_owner=owner)
+    desk.to_roll(_AHEAD)
+    desk.change(stage=Stage.BEAVER, cube_value=2, cube_owner=SECOND, doubled=True)
+    options = {type(option.action): option for option in beaver_options(desk.state)}
+    played_on, raccooned = options[act.PlayOn].after, options[act.Raccoon].after
+    assert played_on is not None
+    assert raccooned is not None
+    assert (played_on.cube.value, played_on.cube.owner) == (4, CubeOwner.OPPONENT)
+    keeps = owner is RaccoonOwner.RACCOONER
+    assert raccooned.cube.value == 8
+    assert raccooned.cube.owner is (CubeOwner.ON_ROLL if keeps else CubeOwner.OPPONENT)
 
 
 @pytest.mark.parametrize(("points", "wanted"), [(_WINNING, act.Drop()), (_LOSING, act.PlayOn())])

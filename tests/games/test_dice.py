@@ -93,6 +93,19 @@ def test_anyone_can_compute_the_dice_from_the_published_seed() -> None:
         assert [byte % 6 + 1 for byte in digest if byte < 252][:2] == list(roll)
 
 
+def test_every_roll_of_a_seed_is_that_of_the_description() -> None:
+    """So many that bytes too large for an even die occur; a seed in hand as after a game."""
+    dice = FairDice(_MASTER)
+    seed = bytes.fromhex(dice.reveal(1))
+    too_large = 0
+    for index in range(1000):
+        digest = hmac.new(seed, b"roll %d 0" % index, hashlib.sha256).digest()
+        fair = [byte for byte in digest if byte < 252]
+        too_large += fair[:2] != list(digest[:2])
+        assert [byte % 6 + 1 for byte in fair[:2]] == list(dice.roll(1, index))
+    assert too_large > 20
+
+
 def test_the_seed_is_published_however_the_match_ends() -> None:
     desk = Desk("joypip", dice=FairDice(_MASTER), match_length=3)
     desk.do(FIRST, act.Resign())

@@ -149,6 +149,21 @@ def test_an_invitation_is_used_once(storage: Storage) -> None:
     assert loaded.roles == {b"token a": "first", b"one": "second"}
 
 
+def test_a_change_that_fails_leaves_nothing_behind(storage: Storage) -> None:
+    """Not even if it fails at its last statement, among changes of others that succeed."""
+    _create(storage, "a")
+    taken = replace(_DETAIL, occupants=(_DETAIL.occupants[0], Occupant(OccupantKind.PERSON)))
+    known = [Code(b"token a", "second")]  # belongs to the first seat already
+    failing = storage.join(1, "invite_second", taken, known, None)
+    following = storage.append(_append(1, 0))
+    assert isinstance(failing.exception(), sqlite3.IntegrityError)
+    assert following.exception() is None
+    loaded = storage.load("a").result()
+    assert loaded is not None
+    assert (loaded.row.version, loaded.detail) == (1, _DETAIL)
+    assert loaded.roles == {b"token a": "first", b"a!": "invite_second"}
+
+
 def _all(storage: Storage, **settings: Any) -> list[tuple[GameRow, Detail]]:
     arguments = {"status": None, "preset": "", "ids": None, "before": None, "most": 10}
     return storage.rows(**{**arguments, **settings}).result()
