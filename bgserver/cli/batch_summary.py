@@ -7,13 +7,13 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table
+from bgserver.cli.tables import plain_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from rich.table import Table
 
     from bgserver.cli.batch_lines import Figure
 
@@ -86,10 +86,7 @@ class Summary:
 
     def table(self) -> Table:
         """The summary for people."""
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        table.add_column("")
-        for heading in ("Lines", "Mean equity", "SD", "Least", "Most"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        table = plain_table("", "Lines", "Mean equity", "SD", "Least", "Most", left=("",))
         for kind, equities in self.equities.items():
             if row := _row(equities):
                 count, *figures = row
