@@ -25,8 +25,8 @@ from bgserver.v1 import common_pb2, engine_pb2_grpc, rollout_pb2
 _ENDLESS = 10_000_000
 _START = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10"
 _AT_MOST_S = 0.1  # what a client may expect
-_LATEST_S = 0.15  # after the first progress, for 0.1 s apart
-_EARLIEST_S = 0.03
+_BEGUN_S = 0.03
+_MIDDLE_S = (0.05, 0.25)
 _LOOK_EVERY_S = 0.0005
 
 
@@ -99,11 +99,8 @@ async def _cancel_once(
 ) -> tuple[float, float]:
     """Seconds, and seconds of processor time, from the cancellation until the pool is idle."""
     calls = [stub.Rollout(case.request) for _ in range(case.at_once)]
-    if not case.early:
-        for call in calls:
-            await call.read()
     readers = [asyncio.create_task(_progress(call)) for call in calls]
-    await asyncio.sleep(rng.uniform(0.0, _EARLIEST_S if case.early else _LATEST_S))
+    await asyncio.sleep(rng.uniform(0.0, _BEGUN_S) if case.early else rng.uniform(*_MIDDLE_S))
     began, used = time.monotonic(), time.process_time()
     for call in calls:
         call.cancel()
