@@ -229,9 +229,13 @@ def test_weights_that_cannot_be_used_are_refused_with_file_and_reason(
 
 
 def test_two_servers_cannot_share_a_port(server_address: str) -> None:
-    result = _run("serve", "--port", server_address.rpartition(":")[2])
+    port = server_address.rpartition(":")[2]
+    result = _run("serve", "--port", port)
     assert result.returncode == 3
     assert "cannot listen" in result.stderr
+    assert port in result.stderr
+    assert "another server" in result.stderr
+    assert "Traceback" not in result.stderr
     assert result.stdout == ""
 
 

@@ -77,7 +77,7 @@ async def test_a_cluster_answers_with_the_same_bits_and_may_go_and_come(
                 assert processes.address in failure.message
             assert await stub.Evaluate(evaluation) == await engine_stub.Evaluate(evaluation)
 
-            processes.restart(2)
+            processes.restart(1)
             end = time.monotonic() + _PATIENCE_S
             while not await _works(stub):
                 assert time.monotonic() < end

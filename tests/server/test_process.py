@@ -1,4 +1,4 @@
-"""The server as a process: signals, and the second server on a port."""
+"""The server as a process, and signals."""
 
 from __future__ import annotations
 
@@ -66,19 +66,3 @@ def test_a_second_signal_does_not_wait() -> None:
         process.send_signal(signal.SIGTERM)
         assert process.wait(_PATIENCE_S) == 128 + signal.SIGTERM
         watch.cancel()
-
-
-def test_a_second_server_on_the_port_says_so() -> None:
-    with _process() as (_, address):
-        port = address.rpartition(":")[2]
-        done = subprocess.run(
-            [*BGSERVER, "serve", "--port", port],
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
-    assert done.returncode not in {0, 1}
-    assert port in done.stderr
-    assert "another server" in done.stderr
-    assert "Traceback" not in done.stderr
