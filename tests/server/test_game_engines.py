@@ -63,6 +63,8 @@ async def test_one_client_leaves_room_for_others(start_server: Starter) -> None:
         refused = [one for one in made if isinstance(one, ResourceExhaustedError)]
         assert len(refused) == 3
         assert all("this client" in one.message for one in refused)
+        with pytest.raises(ResourceExhaustedError, match="this client"):
+            await client.create_game("joypip", **match)
         await client.create_game("classic", first=person("Anna"), second="expert")
         await other.create_game("joypip", **match)
         with pytest.raises(ResourceExhaustedError, match="3 games of engine players"):
