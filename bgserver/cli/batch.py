@@ -20,6 +20,7 @@ from bgserver.cli.batch_summary import Summary, draw
 from bgserver.cli.batch_workers import Workers, here, on_cluster, on_server
 from bgserver.cli.options import (
     DEPTHS,
+    LIMIT_OPTIONS,
     AddressOption,
     JudgeOption,
     TimeMsOption,
@@ -44,7 +45,6 @@ __all__ = ["register"]
 
 _MOST = (1 << 32) - 1
 _ROLLOUTS = "Rollouts"
-_OPTIONS = {"limit": "--level", "limit.level": "--level", "limit.milliseconds": "--time-ms"}
 
 
 class Kind(enum.Enum):
@@ -158,7 +158,7 @@ def batch(
     settings, weights or questions are refused. The same questions with the same level give the
     same OUT, byte for byte, on any number of threads, on a server and on a cluster.
     """
-    with naming_options(_OPTIONS):
+    with naming_options(LIMIT_OPTIONS):
         limit_message(level, time_ms)  # refuses what does not fit together
     if rollout and time_ms is not None:
         message = "expected a time or rollouts, got both"

@@ -9,6 +9,7 @@ import typer
 
 from bgserver.cli import cube_tables, inputs, tables
 from bgserver.cli.options import (
+    LIMIT_OPTIONS,
     AddressOption,
     DiceArgument,
     FirstTurnOption,
@@ -22,6 +23,7 @@ from bgserver.cli.options import (
     limit_message,
     print_json,
 )
+from bgserver.cli.own_words import naming_options
 from bgserver.cli.problems import input_error
 from bgserver.cli.rules import board_text
 from bgserver.cli.transport import ask, connect
@@ -50,6 +52,7 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=_PANEL)(command)
 
 
+@naming_options(LIMIT_OPTIONS)
 def evaluate(
     position: PositionArgument,
     level: JudgeOption = None,
@@ -73,6 +76,7 @@ def evaluate(
     tables.show(board, *tables.evaluation_table(answer))
 
 
+@naming_options(LIMIT_OPTIONS)
 def rank(
     position: PositionArgument,
     dice: DiceArgument = None,
@@ -114,6 +118,7 @@ def rank(
     tables.show(*parts)
 
 
+@naming_options(LIMIT_OPTIONS)
 def cube(
     position: PositionArgument,
     level: JudgeOption = None,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEPTHS",
+    "LIMIT_OPTIONS",
     "AddressOption",
     "DepthName",
     "DiceArgument",
@@ -59,6 +60,13 @@ class DepthName(enum.Enum):
 
 DEPTHS = tuple(name.value for name in DepthName)
 """The levels that judge without rollouts."""
+LIMIT_OPTIONS = {
+    "limit": "--level",
+    "limit.level": "--level",
+    "limit.preset": "--level",
+    "limit.milliseconds": "--time-ms",
+}
+"""The option that fills each field of a limit."""
 _REMOTE = "Server"
 _MOST_WORDS = 200  # characters of an error that may repeat a whole line
 

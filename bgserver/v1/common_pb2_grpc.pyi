@@ -6,7 +6,8 @@ The vocabulary of all bgserver services.
 Only GameService keeps anything: each other request says all that its answer depends on.
 
 A failed call has one of these statuses, and with it (in `grpc-status-details-bin`) a
-google.rpc.ErrorInfo with a stable reason:
+google.rpc.ErrorInfo with a stable reason. Tools such as `buf curl` print these details in base64;
+the message of the status names every fault in words, and `bgserver call` prints all of it:
 
   INVALID_ARGUMENT     INVALID_INPUT, ILLEGAL_PLAY or AMBIGUOUS_PLAY, with a google.rpc.BadRequest
                        that names every faulty field, each with a stable reason
