@@ -271,25 +271,22 @@ class GameHost:
         if self._is_closed or (config.keep_finished_days is None and config.keep_idle_days is None):
             return
         self._cleaning = self.clock.call_at(self.clock.now() + _CLEANING_S, self._clean)
-        self.spawn(self.delete_old())
+        self.spawn(self._delete_old())
 
-    async def delete_old(self) -> int:
-        """Delete the games that are older than the configuration keeps them; how many."""
+    async def _delete_old(self) -> None:
+        """Delete the games that are older than the configuration keeps them."""
         config, now = self._runtime.config, self.clock.now()
         finished, idle = (
             None if days is None else now - _DAY_S * days
             for days in (config.keep_finished_days, config.keep_idle_days)
         )
-        deleted = 0
         while ids := await asyncio.wrap_future(self.storage.delete_before(finished, idle)):
-            deleted += len(ids)
             for game_id in ids:
                 table = self._tables.get(game_id)
                 if table is not None:
                     table.lose()  # who watches it hears that it is gone
                 self.set_timer(game_id, None)
                 self.engine_games.note(game_id, is_running=False)
-        return deleted
 
     # --- who may do what ---
 
