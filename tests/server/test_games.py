@@ -129,6 +129,8 @@ async def test_a_game_of_every_other_preset(
         while await game.wait_for_turn() and game.view.stage != _OVER:
             await play_on(game)
         assert game.view.stage == _OVER
+        assert not game.view.HasField("dice")  # nothing is left to be played
+        assert not game.view.dice_left
         outcome = game.view.last_outcome
         assert outcome.points == outcome.result * outcome.cube
         points = {FIRST: game.view.first.points, SECOND: game.view.second.points}
