@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 os.environ["BGSERVER_DATA"] = ":memory:"
 
 _MANY_TESTS = 200
+
+
+def pytest_configure() -> None:
+    """Let processes of the tests have Ctrl-C, even where a script runs the tests in background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
