@@ -243,7 +243,7 @@ def test_killed_again_and_again_it_loses_and_repeats_nothing(
 ) -> None:
     output = tmp_path / "out.jsonl"
     chance = random.Random(5)
-    for _ in range(3):
+    for _ in range(2):
         process = started(str(questions), str(output), *_LEVEL)
         there = output.read_bytes().count(b"\n") if output.exists() else 0
         _wait_for_lines(output, there + chance.randrange(1, 30), process)
