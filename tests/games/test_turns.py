@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bgserver.engine.errors import InvalidInputError
+from bgserver.engine.errors import InvalidInputError, WrongMomentError
 from bgserver.engine.plays import legal_plays
 from bgserver.engine.position import Position, Resignation, Variant
 from bgserver.games import actions as act
@@ -413,6 +413,8 @@ def test_a_whole_turn_in_one_action() -> None:
     assert names(events) == ["step_made", "step_made", "play_confirmed", "turn_started"]
     desk = Desk("classic", [(6, 1)])
     assert desk.refuses(FIRST, act.PlayTurn(((13, 7),))) == "MUST_USE_BOTH"
+    with pytest.raises(WrongMomentError, match=r"^play: 2 numbers can be played and must be"):
+        decide(desk.state, FIRST, act.PlayTurn(((13, 7),)), desk.dice, desk.now)
     assert desk.refuses(FIRST, act.PlayTurn(((13, 7), (24, 18)))) == "NO_SUCH_DIE"
     assert desk.state.steps == ()
     desk.step(13, 7)
