@@ -445,12 +445,15 @@ def test_automatic_doubles_leave_the_cube_to_both(engine: Engine, auto_double: A
     doublers = set()
     for game in games(engine, spec, 60):
         assert game.record is not None
-        if len(game.record) > 2 and game.record[2].cube_value == 2:
-            if not any(turn.doubled for turn in game.record[:3]):
-                doublers |= {turn.seat for turn in game.record if turn.doubled}
-            if not any(turn.doubled for turn in game.record):
-                assert game.result == 1
+        was_doubled = any(turn.doubled for turn in game.record[:3])
+        if len(game.record) > 2 and game.record[2].cube_value == 2 and not was_doubled:
+            doublers |= {turn.seat for turn in game.record if turn.doubled}
     assert doublers == set(Seat)
+    # With a cap of 2 nobody can double after one, so that no gammon counts.
+    capped = games(engine, money(auto_double=auto_double, jacoby=True, cube_cap=2), 60)
+    results = [game.result for game in capped if game.cube_value == 2 and not any(game.doubles)]
+    assert len(results) > 4
+    assert set(results) == {1}
 
 
 # --- matches -------------------------------------------------------------------------------------
