@@ -44,7 +44,8 @@ def network_chances(
     hidden = _sum_of_units(board, variant, raw.units[c]) + raw.b1[c]
     hidden = np.maximum(hidden + dense.astype(np.float64) @ raw.w_dense[c], 0)
     hidden = np.maximum(hidden @ raw.w2[c] + raw.b2[c], 0)
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(-(hidden @ raw.w3[c] + raw.b3[c])))
+    # 1 / (1 + exp(-x)), without the overflow.
+    chances: NDArray[np.float64] = np.exp(-np.logaddexp(0, -(hidden @ raw.w3[c] + raw.b3[c])))
     return chances
 
 
