@@ -22,6 +22,7 @@ from bgserver.engine.position import Seat
 from bgserver.games.errors import (
     NotASeatError,
     RequestReusedError,
+    StorageError,
     UnknownGameError,
     UnknownInvitationError,
 )
@@ -280,13 +281,21 @@ class GameHost:
             None if days is None else now - _DAY_S * days
             for days in (config.keep_finished_days, config.keep_idle_days)
         )
-        while ids := await asyncio.wrap_future(self.storage.delete_before(finished, idle)):
+        while ids := await self._deleted(finished, idle):
             for game_id in ids:
                 table = self._tables.get(game_id)
                 if table is not None:
                     table.lose()  # who watches it hears that it is gone
                 self.set_timer(game_id, None)
                 self.engine_games.note(game_id, is_running=False)
+
+    async def _deleted(self, finished: float | None, idle: float | None) -> Sequence[str]:
+        """Games deleted now; none if the file cannot be written: the next cleaning tries again."""
+        try:
+            return await asyncio.wrap_future(self.storage.delete_before(finished, idle))
+        except StorageError as error:
+            self.logger.warning("old games cannot be deleted now", reason=str(error))
+            return ()
 
     # --- who may do what ---
 
