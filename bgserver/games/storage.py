@@ -53,7 +53,7 @@ class Storage:
         """
         self.path = path
         """Where the games are kept."""
-        self._lock = None if path == IN_MEMORY else FileLock(Path(path))
+        self._lock = None if path == IN_MEMORY else FileLock(Path(path).resolve())
         self._writer: Worker | None = None
         self._reader: Worker | None = None
         try:

@@ -61,8 +61,10 @@ class Worker:
         opened.set_result(None)
         ended = False
         while not ended:
-            jobs, ended = self._next()
-            self._do(connection, jobs)
+            waiting, ended = self._next()
+            # Nobody waits any more for a job whose future was cancelled. The others cannot be
+            # cancelled from here on.
+            self._do(connection, [j for j in waiting if j.future.set_running_or_notify_cancel()])
         connection.close()
 
     def _next(self) -> tuple[list[_Job[Any]], bool]:

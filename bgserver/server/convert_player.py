@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from bgserver.server.convert_engine import read_level
 from bgserver.server.convert_enums import LEVEL, EnumMap
 from bgserver.server.convert_plays import play_message
 from bgserver.server.convert_state import dice_message
+from bgserver.server.foreign import address_fault
 from bgserver.v1 import common_pb2, engine_pb2
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ __all__ = [
 
 _CUBE_MOVE = EnumMap(engine_pb2.CubeMove, CubeMove)
 
-_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
 _NAMED = {
     common_pb2.Strength.Value(f"STRENGTH_{name.upper()}"): strength
     for name, strength in NAMED_STRENGTHS.items()
@@ -86,8 +85,7 @@ def read_contestant(
         if "*" not in remotes and address not in remotes:
             message = "this server's setting remote_engines does not allow that address"
             faults.append(Fault(f"{field}.address", "ADDRESS_NOT_ALLOWED", message))
-        elif _ADDRESS.fullmatch(address) is None:
-            message = f"expected host:port, got {address[:80]!r}"
+        elif message := address_fault(address):
             faults.append(Fault(f"{field}.address", "NOT_AN_ADDRESS", message))
         # What the other server can do is its own matter: it refuses what it does not know.
         levels = tuple(level for level in Level if level is not Level.RANDOM)

@@ -365,17 +365,22 @@ class GameHost:
         if request_id:
             request = Code(_hash(request_id), "request", digest)
         most = self._runtime.config.max_games
-        try:
-            stored = self.storage.create(row, detail, codes, append, request, most)
-            made, _ = await asyncio.shield(asyncio.wrap_future(stored))
-            table = await self.table(made)
-        except BaseException:
-            self.engine_games.note(game_id, is_running=False)
-            raise
-        if made != game_id:  # the same request was faster
-            self.engine_games.note(game_id, is_running=False)
-        self.note_engine_game(table, is_running=table.is_running)
-        return Created(table, {role: self._derived(nonce, made, role) for role in roles})
+
+        async def store() -> Created:
+            try:
+                stored = self.storage.create(row, detail, codes, append, request, most)
+                made, _ = await asyncio.wrap_future(stored)
+                table = await self.table(made)
+            except BaseException:
+                self.engine_games.note(game_id, is_running=False)
+                raise
+            if made != game_id:  # the same request was faster
+                self.engine_games.note(game_id, is_running=False)
+            self.note_engine_game(table, is_running=table.is_running)
+            return Created(table, {role: self._derived(nonce, made, role) for role in roles})
+
+        # To its end even if the caller goes away: what is stored is counted and played.
+        return await asyncio.shield(self.spawn(store()))
 
     async def _is_known(self, request_id: str) -> bool:
         """Whether a request with this id was done before."""
@@ -452,9 +457,7 @@ class GameHost:
             return Joined(table, seat, token)
 
         with table.pinned():
-            joined = await table.exclusively(change)
-        table.arm()
-        return joined
+            return await table.exclusively(change)
 
     async def _invited(self, invitation: str) -> tuple[LiveTable, Seat]:
         plain = invitation.strip().upper().replace("-", "")

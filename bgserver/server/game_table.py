@@ -134,17 +134,18 @@ class LiveTable:
             await self.store(progress, now)
 
         await self.exclusively(change)
-        self.arm()
 
     async def exclusively(self, change: Callable[[], Coroutine[None, None, _T]]) -> _T:
-        """Run a change under the lock, to its end even if the caller goes away."""
+        """Run a change under the lock and what it makes due, even if the caller goes away."""
 
         async def locked() -> _T:
             async with self.lock:
                 if self._is_lost:
                     message = "games cannot be stored now"
                     raise StorageError(message)
-                return await change()
+                result = await change()
+            self.arm()
+            return result
 
         return await asyncio.shield(self._host.spawn(locked()))
 

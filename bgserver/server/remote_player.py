@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError, Message
 
 from bgserver.engine.errors import EngineError
 from bgserver.engine.player import Choice
@@ -23,7 +25,8 @@ from bgserver.games.views import game_state
 from bgserver.server.convert_enums import LEVEL
 from bgserver.server.convert_player import player_message
 from bgserver.server.convert_state import dice_message, state_message
-from bgserver.v1 import common_pb2, engine_pb2, engine_pb2_grpc
+from bgserver.server.foreign import plain
+from bgserver.v1 import common_pb2, engine_pb2
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from bgserver.games.simulation import Contestant
 
 __all__ = ["RemotePlayer"]
+
+_Answer = TypeVar("_Answer", bound=Message)
 
 _FIRST_ROLL = common_pb2.Dice(first=3, second=1)
 _MOVES: dict[int, type[Action]] = {
@@ -75,7 +80,6 @@ class RemotePlayer:
         self._level = LEVEL.to_api(player.level)
         self._limit_s = limit_s
         self._channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
-        self._engine = engine_pb2_grpc.EngineServiceStub(self._channel)
 
     async def __aenter__(self) -> Self:
         return self
@@ -106,16 +110,18 @@ class RemotePlayer:
         )
         try:
             async with asyncio.timeout(limit_s):
-                await self._engine.ChoosePlay(request, timeout=limit_s)
+                await self._ask("ChoosePlay", request, engine_pb2.ChoosePlayResponse, limit_s)
         except TimeoutError:
             return self._silence(limit_s)
         except grpc.aio.AioRpcError as error:
             if error.code() is _TOO_LATE:
                 return self._silence(limit_s)
-            said = (error.details() or "").partition("\n")[0][:_MOST_WORDS]
+            said = plain((error.details() or "").partition("\n")[0])[:_MOST_WORDS]
             if error.code() is _ABSENT:
                 return f"{self._address} cannot be reached: {said}"
             return f"{self._address} does not play: {error.code().name}: {said}"
+        except DecodeError:
+            return f"{self._address} does not play: its answer cannot be read"
         return ""
 
     def _silence(self, limit_s: float) -> str:
@@ -135,8 +141,25 @@ class RemotePlayer:
             return Misconduct.SLOW
         except grpc.aio.AioRpcError as error:
             return Misconduct.SLOW if error.code() is _TOO_LATE else Misconduct.FAILED
-        except (EngineError, ValueError):
+        except (DecodeError, EngineError, ValueError):
             return Misconduct.ILLEGAL
+
+    async def _ask(
+        self, method: str, request: Message, answer: type[_Answer], limit_s: float
+    ) -> _Answer:
+        """The answer of the other server's EngineService.
+
+        It is read here: grpc.aio gives None for what it cannot read.
+
+        Raises:
+            DecodeError: It is no such message.
+            AioRpcError: The call failed.
+        """
+        call = self._channel.unary_unary(
+            f"/bgserver.v1.EngineService/{method}",
+            request_serializer=type(request).SerializeToString,
+        )
+        return answer.FromString(await call(request, timeout=limit_s))
 
     async def _play(self, ask: Ask, end: float) -> Reply:
         state, first_turn = game_state(ask.table), turn.first_turn(ask.table)
@@ -149,7 +172,8 @@ class RemotePlayer:
             game=ask.key.game,
             turn=ask.key.turn,
         )
-        answer = await self._engine.ChoosePlay(request, timeout=_left(end))
+        kind = engine_pb2.ChoosePlayResponse
+        answer = await self._ask("ChoosePlay", request, kind, _left(end))
         result = Position(tuple(answer.play.result.points), state.position.variant)
         play = play_between(state.position, ask.dice, result, first_turn=first_turn)
         return Choice(play, answer.game_value)
@@ -162,7 +186,8 @@ class RemotePlayer:
             game=ask.key.game,
             turn=ask.key.turn,
         )
-        answer = await self._engine.ChooseCubeAction(request, timeout=_left(end))
+        kind = engine_pb2.ChooseCubeActionResponse
+        answer = await self._ask("ChooseCubeAction", request, kind, _left(end))
         move = _MOVES.get(answer.move)
         return Misconduct.ILLEGAL if move is None else move()
 
@@ -174,8 +199,11 @@ class RemotePlayer:
                 request = engine_pb2.EvaluateRequest(
                     position=_source(option.after), limit=common_pb2.Limit(level=self._level)
                 )
-                answer = await self._engine.Evaluate(request, timeout=_left(end))
+                kind = engine_pb2.EvaluateResponse
+                answer = await self._ask("Evaluate", request, kind, _left(end))
                 equity = answer.cubeful_equity
+                if not math.isfinite(equity):
+                    return Misconduct.ILLEGAL
             worths.append((option.worth(equity), option.action))
         return max(worths, key=lambda worth: worth[0])[1]
 

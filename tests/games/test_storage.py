@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,7 +32,6 @@ from bgserver.games.storage_schema import open_existing
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Future
-    from pathlib import Path
 
 _DETAIL = Detail(
     setup=new_setup("classic"),
@@ -205,10 +205,24 @@ def test_a_restart(tmp_path: Path, time: _Time) -> None:
 
 
 def test_a_file_belongs_to_one_server(tmp_path: Path, time: _Time) -> None:
-    path = str(tmp_path / "games.db")
-    with closing(Storage(path, time)), pytest.raises(StorageError, match="another server"):
-        Storage(path, time)
-    Storage(path, time).close()
+    path, link = str(tmp_path / "games.db"), str(tmp_path / "link.db")
+    Path(link).symlink_to(path)
+    with closing(Storage(path, time)):
+        for name in (path, link):
+            with pytest.raises(StorageError, match="another server"):
+                Storage(name, time)
+    Storage(link, time).close()
+
+
+def test_a_question_that_nobody_waits_for_costs_no_other(storage: Storage) -> None:
+    _create(storage, "a")
+    for _ in range(200):
+        questions = [storage.load("a") for _ in range(4)]
+        for question in questions[1:]:
+            question.cancel()
+        assert questions[0].result(timeout=30) is not None
+    assert storage.append(_append(1, 0)).exception(timeout=30) is None
+    assert [row.version for row, _ in _all(storage)] == [1]
 
 
 def _foreign(path: Path) -> None:

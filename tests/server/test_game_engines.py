@@ -14,6 +14,8 @@ from tests.server.players import FIRST, OVER, SECOND, play_on
 if TYPE_CHECKING:
     from tests.server.conftest import Starter
 
+SESSION_OVER = game_pb2.GAME_STAGE_SESSION_OVER
+
 
 async def test_two_bots_play_a_match_to_its_end(client: AsyncClient) -> None:
     created = await client.create_game(
@@ -43,6 +45,33 @@ async def test_games_of_bots_only_are_few(start_server: Starter) -> None:
             pass
         await client.create_game("joypip", **match)
         assert (await client.get_info()).limits.max_engine_games == 1
+
+
+async def test_calls_that_are_cancelled_cost_nobody_else(start_server: Starter) -> None:
+    """Whenever it happens: games that were made go on, are counted, and others are answered."""
+    most = 4
+    async with (
+        start_server(max_engine_games=most, max_engine_games_per_client=most) as server,
+        AsyncClient(server.address) as client,
+    ):
+        for number in range(120):
+            made = client.create_game(
+                "joypip", match_length=1, first="beginner", second="beginner", listed=True
+            )
+            for call in (client.list_games(), made):
+                task = asyncio.ensure_future(call)
+                await asyncio.wait({task}, timeout=0.0002 * (number % 40))
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        async with asyncio.timeout(60):
+            while True:
+                games = (await client.list_games(page_size=200)).games
+                running = [game for game in games if game.stage != SESSION_OVER]
+                assert len(running) <= most
+                if not running:
+                    break
+        assert games
+        await client.create_game("joypip", match_length=1, first="beginner", second="beginner")
 
 
 async def test_one_client_leaves_room_for_others(start_server: Starter) -> None:
