@@ -158,6 +158,7 @@ class RemotePlayer:
         call = self._channel.unary_unary(
             f"/bgserver.v1.EngineService/{method}",
             request_serializer=type(request).SerializeToString,
+            response_deserializer=None,
         )
         return answer.FromString(await call(request, timeout=limit_s))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import math
 import random
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from bgserver.v1 import engine_pb2
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from google.protobuf.message import Message
 
     from bgserver.engine.errors import Fault
 
@@ -43,20 +46,29 @@ class Manner(enum.Enum):
     """It takes where there is nothing to take, and doubles when asked for an answer."""
     NONSENSE = "nonsense"
     """Its boards have too many points and its cube actions have no meaning."""
+    GARBLED = "garbled"
+    """What it sends is no message."""
+    UNBOUNDED = "unbounded"
+    """As EAGER, with equities that are no numbers."""
+
+
+_DOUBLING = {Manner.EAGER, Manner.UNBOUNDED}
+_FAIR = {Manner.GOOD} | _DOUBLING
 
 
 class BadEngine:
     """Plays at random, never doubles, always takes, until it begins to misbehave."""
 
-    def __init__(self, manner: Manner, after: int) -> None:
+    def __init__(self, manner: Manner, after: int, words: str) -> None:
         self.manner = manner
         self.after = after
+        self.words = words
         self.decisions = 0
         self.killed = asyncio.Event()
 
     async def _misbehaves(self, context: grpc.aio.ServicerContext[object, object]) -> bool:
         self.decisions += 1
-        if self.decisions <= self.after or self.manner in {Manner.GOOD, Manner.EAGER}:
+        if self.decisions <= self.after or self.manner in _FAIR:
             return False
         if self.manner is Manner.SLOW:
             await asyncio.Event().wait()
@@ -64,7 +76,7 @@ class BadEngine:
             self.killed.set()
             await asyncio.Event().wait()
         if self.manner is Manner.FAILS:
-            await context.abort(grpc.StatusCode.INTERNAL, "out of order")
+            await context.abort(grpc.StatusCode.INTERNAL, self.words)
         return True
 
     async def choose_play(
@@ -97,7 +109,7 @@ class BadEngine:
         bad = await self._misbehaves(context)
         offered = request.position.state.double_offered
         move = engine_pb2.CUBE_MOVE_TAKE if offered else engine_pb2.CUBE_MOVE_ROLL
-        if self.manner is Manner.EAGER and not offered:
+        if self.manner in _DOUBLING and not offered:
             move = engine_pb2.CUBE_MOVE_DOUBLE
         if bad and self.manner is Manner.ILLEGAL_CUBE:
             move = engine_pb2.CUBE_MOVE_DOUBLE if offered else engine_pb2.CUBE_MOVE_TAKE
@@ -111,29 +123,38 @@ class BadEngine:
         context: grpc.aio.ServicerContext[object, object],
     ) -> engine_pb2.EvaluateResponse:
         del request, context
-        return engine_pb2.EvaluateResponse(cubeful_equity=0.4)
+        equity = math.nan if self.manner is Manner.UNBOUNDED else 0.4
+        return engine_pb2.EvaluateResponse(cubeful_equity=equity)
+
+    def written(self, answer: Message) -> bytes:
+        """An answer as it is sent."""
+        if self.manner is Manner.GARBLED and self.decisions > self.after:
+            return b"\xff" * 50
+        return answer.SerializeToString()
 
 
 @asynccontextmanager
-async def misbehaving(manner: Manner, after: int = 30) -> AsyncIterator[tuple[str, BadEngine]]:
+async def misbehaving(
+    manner: Manner, after: int = 30, words: str = "out of order"
+) -> AsyncIterator[tuple[str, BadEngine]]:
     """A running server with such an engine: its address, and the engine."""
-    engine = BadEngine(manner, after)
+    engine = BadEngine(manner, after, words)
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     handlers = {
         "ChoosePlay": grpc.unary_unary_rpc_method_handler(
             engine.choose_play,
             engine_pb2.ChoosePlayRequest.FromString,
-            engine_pb2.ChoosePlayResponse.SerializeToString,
+            engine.written,
         ),
         "Evaluate": grpc.unary_unary_rpc_method_handler(
             engine.evaluate,
             engine_pb2.EvaluateRequest.FromString,
-            engine_pb2.EvaluateResponse.SerializeToString,
+            engine.written,
         ),
         "ChooseCubeAction": grpc.unary_unary_rpc_method_handler(
             engine.choose_cube_action,
             engine_pb2.ChooseCubeActionRequest.FromString,
-            engine_pb2.ChooseCubeActionResponse.SerializeToString,
+            engine.written,
         ),
     }
     service = grpc.method_handlers_generic_handler("bgserver.v1.EngineService", handlers)

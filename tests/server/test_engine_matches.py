@@ -91,6 +91,7 @@ async def test_a_match_over_grpc_is_the_one_within_a_process(
         (Manner.ILLEGAL_PLAY, simulation_pb2.MISCONDUCT_ILLEGAL),
         (Manner.ILLEGAL_CUBE, simulation_pb2.MISCONDUCT_ILLEGAL),
         (Manner.NONSENSE, simulation_pb2.MISCONDUCT_ILLEGAL),
+        (Manner.GARBLED, simulation_pb2.MISCONDUCT_ILLEGAL),
     ],
 )
 async def test_an_engine_that_misbehaves_loses_and_the_run_goes_on(
@@ -173,6 +174,38 @@ async def test_nothing_is_played_against_an_engine_that_refuses(start_server: St
     assert f"{closed.address} does not play: UNAUTHENTICATED" in failure.message
 
 
+async def test_nothing_is_played_against_an_engine_that_cannot_be_understood(
+    start_server: Starter,
+) -> None:
+    async with (
+        misbehaving(Manner.GARBLED, after=0) as (address, _),
+        start_server(remote_engines=("*",)) as us,
+        failing() as failure,
+    ):
+        request = simulation_pb2.SimulateRequest(
+            preset="money", count=3, second=common_pb2.Player(address=address)
+        )
+        await play(us, request)
+    assert failure.faults == [("second.address", "PLAYER_ABSENT")]
+    assert f"{address} does not play: its answer cannot be read" in failure.message
+
+
+async def test_what_an_engine_says_moves_no_cursor(start_server: Starter) -> None:
+    async with (
+        misbehaving(Manner.FAILS, after=0, words="\x1b[31mred\x1b]0;title\x07 \x9b2J\x7f!") as (
+            address,
+            _,
+        ),
+        start_server(remote_engines=("*",)) as us,
+        failing() as failure,
+    ):
+        request = simulation_pb2.SimulateRequest(
+            preset="money", count=3, second=common_pb2.Player(address=address)
+        )
+        await play(us, request)
+    assert failure.message.endswith(f"{address} does not play: INTERNAL: red !")
+
+
 async def test_an_engine_that_behaves_plays_on(start_server: Starter) -> None:
     async with (
         misbehaving(Manner.GOOD) as (address, _),
@@ -210,12 +243,37 @@ async def test_beavers_and_raccoons_of_an_engine_elsewhere(start_server: Starter
     assert len(turned) == statistics.first.raccoons
 
 
+async def test_an_equity_that_is_no_number_forfeits_the_game(start_server: Starter) -> None:
+    """It is asked for some as soon as it is beavered."""
+    async with (
+        misbehaving(Manner.UNBOUNDED) as (address, _),
+        start_server(remote_engines=("*",)) as us,
+    ):
+        request = simulation_pb2.SimulateRequest(
+            preset="money",
+            rules=rules_pb2.Rules(
+                beaver=True, raccoon=True, raccoon_owner=rules_pb2.RACCOON_OWNER_RACCOONER
+            ),
+            count=8,
+            seed=1,
+            first=common_pb2.Player(address=address),
+        )
+        games, statistics = await play(us, request)
+    assert len(games) == 8
+    assert statistics.first.illegal == statistics.second.beavers > 0
+    assert {game.misconduct for game in games if game.end == _FORFEITED} == {
+        simulation_pb2.MISCONDUCT_ILLEGAL
+    }
+
+
 @pytest.mark.parametrize(
     ("allowed", "address", "reason"),
     [
         ((), "127.0.0.1:50051", "ADDRESS_NOT_ALLOWED"),
         (("127.0.0.1:50051",), "127.0.0.1:50052", "ADDRESS_NOT_ALLOWED"),
         (("*",), "nowhere", "NOT_AN_ADDRESS"),
+        (("*",), "127.0.0.1:0", "NOT_AN_ADDRESS"),
+        (("*",), "127.0.0.1:99999", "NOT_AN_ADDRESS"),
         (("*",), "unix:/tmp/socket", "NOT_AN_ADDRESS"),
         (("*",), "dns://8.8.8.8/example.org:80", "NOT_AN_ADDRESS"),
     ],
