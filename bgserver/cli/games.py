@@ -23,6 +23,7 @@ from bgserver.cli.options import (
     TokenOption,
     print_json,
 )
+from bgserver.cli.out_files import require_out_file
 from bgserver.cli.problems import input_error
 from bgserver.cli.transport import ask, connect
 from bgserver.engine.levels import Level, bot_name
@@ -219,6 +220,8 @@ def export_game(
 ) -> None:
     """Write a game down: out of a file, or with --address from a server."""
     value = game_pb2.ExportFormat.Value(f"EXPORT_FORMAT_{form.name}")
+    if output is not None:
+        require_out_file(output, "--output")
     server = _server(ctx, address)
     if server is None:
         answer = _export_from_file(data or default_data_file(), game, value)

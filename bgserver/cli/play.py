@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
+import grpc
 import typer
 
 from bgserver.cli.games import player_name
@@ -18,10 +19,20 @@ from bgserver.cli.options import (
     TimeoutOption,  # noqa: TC001 -- typer reads it at run time
     TokenOption,  # noqa: TC001 -- typer reads it at run time
 )
+from bgserver.cli.out_files import require_out_file
 from bgserver.cli.own_words import naming_options
 from bgserver.cli.play_text import describe, headline
-from bgserver.cli.play_words import ENTER, HELP, WORDS, move_action, unknown, word_action
-from bgserver.cli.problems import error_line, input_error
+from bgserver.cli.play_words import (
+    ENTER,
+    HELP,
+    WORDS,
+    conceded,
+    meant,
+    move_action,
+    unclear,
+    word_action,
+)
+from bgserver.cli.problems import error_line, gathered, input_error
 from bgserver.cli.transport import ask, connect
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.server.errors import StatusError
@@ -36,6 +47,7 @@ __all__ = ["register"]
 
 _NAME = "Player"
 _RESUME = "Going on with a game"
+_EXPORT_ENDINGS = (".mat", ".json")
 _OPTIONS = {
     "preset": "--preset",
     "match_length": "--match-length",
@@ -131,6 +143,7 @@ def play(
     lookahead_1:normal. Type help during the game. Whoever leaves a game at a server (--address)
     is told the command that goes on with it.
     """
+    faults: list[Fault] = []
     resumed = game is not None or game_token is not None
     if resumed:
         new = {
@@ -141,14 +154,22 @@ def play(
             "--seed": seed,
             "--fair": fair or None,
         }
-        _require_resumable(game, game_token, address, new)
-    with naming_options(_OPTIONS):
-        request = game_pb2.CreateGameRequest(
-            preset=preset or "classic",
-            match_length=match_length,
-            first=game_pb2.SeatSetup(person=game_pb2.Person(name=_NAME if name is None else name)),
-            second=game_pb2.SeatSetup(engine=parse_player(opponent or "normal", "second.engine")),
-        )
+        faults += _resume_faults(game, game_token, address, new)
+    elif fair and seed is not None:
+        message = "whoever knows the seed knows the dice; expected --seed or --fair, got both"
+        faults.append(Fault("--fair", "DICE_AMBIGUOUS", message))
+    if export is not None:
+        with gathered(faults):
+            require_out_file(export, "--export", _EXPORT_ENDINGS)
+    request = game_pb2.CreateGameRequest(
+        preset=preset or "classic",
+        match_length=match_length,
+        first=game_pb2.SeatSetup(person=game_pb2.Person(name=_NAME if name is None else name)),
+    )
+    with gathered(faults):
+        request.second.engine.CopyFrom(parse_player(opponent or "normal", "--player"))
+    if faults:
+        raise InvalidInputError(faults)
     if seed is not None:
         request.seed = seed
     elif fair:
@@ -169,19 +190,16 @@ def play(
                 export.write_text(table.exported(export), encoding="utf-8")
 
 
-def _require_resumable(
+def _resume_faults(
     game: str | None, game_token: str | None, address: str | None, new: Mapping[str, object]
-) -> None:
-    """Refuse what does not go with going on with a game.
+) -> list[Fault]:
+    """What does not go with going on with a game: everything that is missing or too much.
 
     Args:
         game: Its id.
         game_token: The token of a seat.
         address: The server that holds it.
         new: The options of new games, None for those that were not given.
-
-    Raises:
-        InvalidInputError: Names everything that is missing or too much.
     """
     faults = [
         Fault(option, "REQUIRED", f"expected, to go on with a game: {what}")
@@ -197,8 +215,7 @@ def _require_resumable(
         for option, value in new.items()
         if value is not None
     ]
-    if faults:
-        raise InvalidInputError(faults)
+    return faults
 
 
 def _resumed(transport: Transport, game: str, game_token: str) -> _Table:
@@ -306,13 +323,23 @@ class _Table:
 
     def _obey(self) -> bool:
         """Read a command and do it; whether the game has moved on."""
-        words = self._read()
-        if words is None or "quit".startswith(words or "-"):
+        possible = self._possible
+        dice = ""
+        if self.view.HasField("dice"):
+            dice = f"{'-'.join(map(str, self.view.dice_left))} left, "
+        words = _read(f"({dice}{', '.join(possible)}) > ")
+        if words is None:
             self._has_quit = True
             return True
+        if not words:
+            words = next((one for one in ENTER if one in possible), "help")
         try:
             return self._do(words)
         except StatusError as error:
+            if error.code == grpc.StatusCode.ABORTED:
+                # What was typed was for a position that is gone: it is not done to the next one.
+                _say("Meanwhile somebody else has acted; nothing was done. The game now:")
+                return True
             line = error_line(error.status)
             for violation in line["violations"]:
                 _say(violation["description"])
@@ -320,49 +347,58 @@ class _Table:
                 _say(line["message"])
             return False
 
-    def _read(self) -> str | None:
-        """A line of the player's; None at the end of the input."""
-        possible = [word for word, kind in WORDS.items() if kind in self.view.legal.actions]
-        dice = ""
-        if self.view.HasField("dice"):
-            dice = f"{'-'.join(map(str, self.view.dice_left))} left, "
-        sys.stdout.write(f"({dice}{', '.join(possible)}) > ")
-        sys.stdout.flush()
-        line = sys.stdin.readline()
-        if not sys.stdin.isatty():
-            sys.stdout.write("\n")
-        return " ".join(line.lower().split()) if line else None
+    @property
+    def _possible(self) -> list[str]:
+        """The words that act now."""
+        return [word for word, kind in WORDS.items() if kind in self.view.legal.actions]
 
     def _do(self, words: str) -> bool:
-        possible = [word for word, kind in WORDS.items() if kind in self.view.legal.actions]
-        if not words:
-            words = next((one for one in ENTER if one in possible), "help")
-        first, _, rest = words.partition(" ")
         if "/" in words:
             self._act(move_action(words, len(self.view.dice_left)))
             return True
-        if "hint".startswith(first):
-            self._hint()
+        first, _, rest = words.partition(" ")
+        found = meant(first)
+        if len(found) != 1:
+            _say(unclear(first, found, self._possible))
             return False
-        if "moves".startswith(first):
-            _say(", ".join(_step_text(step) for step in self.view.legal.steps) or "none")
+        (word,) = found
+        if word not in WORDS:
+            return self._talk(word)
+        if word == "resign" and not self._is_resigning(rest):
             return False
-        if "board".startswith(first):
+        self._act(word_action(word, rest))
+        return True
+
+    def _talk(self, word: str) -> bool:
+        """Do what a word asks for that does not act; whether the game has moved on."""
+        if word == "quit":
+            self._has_quit = True
+            return True
+        if word == "board":
             self._show()
-            return False
-        if "help".startswith(first):
+            # Somebody else may have acted with the same token.
+            return not self._is_waited_for
+        if word == "hint":
+            self._hint()
+        elif word == "moves":
+            _say(", ".join(_step_text(step) for step in self.view.legal.steps) or "none")
+        else:
             _say(HELP)
-            return False
-        found = [one for one in WORDS if one.startswith(first)]
-        if not found:
-            _say(unknown(first, possible))
-            return False
-        action = word_action(next((one for one in found if one in possible), found[0]), rest)
-        if action is None:
+        return False
+
+    def _is_resigning(self, rest: str) -> bool:
+        """Whether the player wants to lose the game, as nothing brings it back."""
+        what = conceded(rest)
+        if what is None:
             _say(f"expected resign single, gammon or backgammon, got {rest!r}")
             return False
-        self._act(action)
-        return True
+        if "resign" not in self._possible:
+            return True  # the server says why not
+        answer = _read(f"resign {what}? (yes, no) > ")
+        if answer in {"y", "yes"}:
+            return True
+        _say("Nothing is resigned.")
+        return False
 
     def _act(self, action: game_pb2.GameAction) -> None:
         request = game_pb2.ActRequest(
@@ -387,7 +423,7 @@ class _Table:
     def exported(self, file: Path) -> str:
         """The game written down, in the form that the file's name asks for."""
         form = game_pb2.EXPORT_FORMAT_JSON
-        if file.suffix == ".mat":
+        if file.suffix.lower() == ".mat":
             form = game_pb2.EXPORT_FORMAT_MAT
         request = game_pb2.ExportGameRequest(
             game_id=self.view.game_id, token=self.token, format=form
@@ -400,6 +436,16 @@ def _step_text(step: game_pb2.StepOption) -> str:
     target = str(step.target or "off")
     star = "*" if any(one.hit for one in step.steps) else ""
     return f"{source}/{target}{star}"
+
+
+def _read(prompt: str) -> str | None:
+    """A line of the player's; None at the end of the input."""
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+    line = sys.stdin.readline()
+    if not sys.stdin.isatty():
+        sys.stdout.write("\n")
+    return " ".join(line.lower().split()) if line else None
 
 
 def _say(text: str) -> None:

@@ -11,7 +11,16 @@ from bgserver.v1 import common_pb2, game_pb2
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["ENTER", "HELP", "TALK", "WORDS", "move_action", "unknown", "word_action"]
+__all__ = [
+    "ENTER",
+    "HELP",
+    "WORDS",
+    "conceded",
+    "meant",
+    "move_action",
+    "unclear",
+    "word_action",
+]
 
 WORDS: dict[str, game_pb2.ActionKind.ValueType] = {
     "roll": game_pb2.ACTION_KIND_ROLL,
@@ -31,15 +40,15 @@ WORDS: dict[str, game_pb2.ActionKind.ValueType] = {
     "resign": game_pb2.ACTION_KIND_RESIGN,
 }
 """Words that act, and what they do."""
-TALK = ("hint", "moves", "board", "help", "quit")
-"""Words that only ask, or leave."""
+_TALK = ("hint", "moves", "board", "help", "quit")  # words that only ask, or leave
 ENTER = ("roll", "done", "next")
 """What an empty line does, the first that is possible."""
 HELP = """\
 A play such as 13/8 6/5* is made and confirmed; a single move such as 13/8 moves one checker.
 Enter does what is most likely: roll, done, next game. Other words, as far as they are possible:
 roll, double, take, drop, beaver, raccoon, on, undo, done, resign (single, gammon, backgammon),
-accept, refuse, next, end, hint, moves, board, quit. The beginning of a word is enough."""
+accept, refuse, next, end, hint, moves, board, quit. The beginning of a word is enough where no
+other word begins like it."""
 
 _FIELDS = {"on": "play_on", "done": "confirm", "next": "next_game", "end": "end_session"}
 _FIELDS["back"] = "return"
@@ -53,35 +62,61 @@ _NEAREST = 3
 _LONGEST_SHOWN = 20
 
 
-def unknown(word: str, possible: Collection[str]) -> str:
-    """What to say about a word that means nothing.
+def meant(word: str) -> list[str]:
+    """The words that a word or its beginning may stand for; one if it is clear.
+
+    All words count, possible now or not: what a beginning means must not change with the state of
+    the game, or a roll that comes too late would be a resignation.
+    """
+    every = (*WORDS, *_TALK)
+    return [word] if word in every else [one for one in every if one.startswith(word)]
+
+
+def unclear(word: str, found: Collection[str], possible: Collection[str]) -> str:
+    """What to say about a word that means nothing, or more than one thing.
 
     Args:
         word: What was typed.
+        found: What it may mean.
         possible: The words that would act now.
     """
+    if found:
+        return f"{word!r} may be {', '.join(found)}; type more of the word"
     shown = word if len(word) <= _LONGEST_SHOWN else f"{word[:_LONGEST_SHOWN]}..."
-    near = difflib.get_close_matches(word, (*WORDS, *TALK), _NEAREST)
+    near = difflib.get_close_matches(word, (*WORDS, *_TALK), _NEAREST)
     guess = f"nearest: {', '.join(near)}" if near else f"possible now: {', '.join(possible)}"
     return f"no command {shown!r}; {guess}; help tells them all"
 
 
-def word_action(word: str, rest: str) -> game_pb2.GameAction | None:
-    """The action of a word; None if what follows the word is nothing that it can have.
+def conceded(rest: str) -> str | None:
+    """What a resignation gives up, in words; None if it says nothing that can be given up.
+
+    Args:
+        rest: What follows `resign`.
+    """
+    name = _resignation(rest)
+    if name is None:
+        return None
+    return "a single game" if name == "single" else f"a {name}"
+
+
+def word_action(word: str, rest: str) -> game_pb2.GameAction:
+    """The action of a word.
 
     Args:
         word: One of `WORDS`.
         rest: What follows it: for `resign` what is conceded.
     """
     action = game_pb2.GameAction()
-    if word != "resign":
+    if word == "resign":
+        action.resign.result = _RESIGNATIONS[_resignation(rest) or "single"]
+    else:
         getattr(action, _FIELDS.get(word, word)).SetInParent()
-        return action
-    chosen = [value for name, value in _RESIGNATIONS.items() if name.startswith(rest)]
-    if not chosen:
-        return None
-    action.resign.result = chosen[0]
     return action
+
+
+def _resignation(rest: str) -> str | None:
+    return next((name for name in _RESIGNATIONS if name.startswith(rest)), None)
 
 
 def move_action(words: str, dice_left: int) -> game_pb2.GameAction:

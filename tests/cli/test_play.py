@@ -33,7 +33,9 @@ def test_a_person_plays(bgserver: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "game.mat"
     answer = bgserver(
         *("play", "--seed", "3", "--player", "beginner", "--name", "Anna", "--export", str(file)),
-        stdin=_lines("", "hint", "moves", "24/18", "13/7", "undo", "24/21 13/7", "resign", "end"),
+        stdin=_lines(
+            "", "hint", "moves", "24/18", "13/7", "undo", "24/21 13/7", "resign", "yes", "end"
+        ),
     )
     assert answer.code == 0, answer.err
     assert "Anna: 6-3" in answer.out
@@ -50,11 +52,10 @@ def test_a_match_can_be_given_up_and_mistakes_are_told(
 ) -> None:
     file = tmp_path / "match.json"
     answer = bgserver(
-        *("play", "--preset", "joypip", "--match-length", "3", "--seed", "3", "--fair"),
+        *("play", "--preset", "joypip", "--match-length", "3", "--seed", "3"),
         *("--export", str(file)),
-        stdin=_lines("double me", "99/98", "help", "resign"),
+        stdin=_lines("double me", "99/98", "help", "resign", "y"),
     )
-    # A seed goes before fair dice.
     assert answer.code == 0, answer.err
     assert "expected a point 1 to 24" in answer.out
     assert "wins the match" in answer.out
@@ -70,6 +71,39 @@ def test_words_that_mean_nothing_get_a_line(bgserver: CommandLine) -> None:
     # Nothing is given up by a word that nobody understands.
     assert "expected resign single, gammon or backgammon, got 'everything'" in answer.out
     assert "offers to lose" not in answer.out
+
+
+def test_the_beginning_of_a_word_never_gives_the_game_up(bgserver: CommandLine) -> None:
+    # The second r comes too late to roll: it must not become the next best word.
+    answer = bgserver(
+        *("play", "--seed", "3", "--name", "Anna"),
+        stdin=_lines("ro", "r", "rol", "res", "no", "resign g", "", "24/21 13/7", "q"),
+    )
+    assert answer.code == 0, answer.err
+    assert "'r' may be roll, raccoon, refuse, resign; type more of the word" in answer.out
+    assert "resign a single game? (yes, no) > " in answer.out
+    assert "resign a gammon? (yes, no) > " in answer.out
+    assert answer.out.count("Nothing is resigned.") == 2
+    assert "offers to lose" not in answer.out
+    assert "Anna: 24/21 13/7" in answer.out
+
+
+def test_a_place_to_write_is_looked_at_before_the_game(
+    bgserver: CommandLine, tmp_path: Path
+) -> None:
+    wrong = bgserver(
+        *("play", "--seed", "3", "--fair", "--player", "nobody"),
+        *("--export", str(tmp_path / "none" / "game.pdf")),
+    )
+    assert (wrong.code, wrong.out) == (2, "")
+    lines = wrong.err.splitlines()
+    assert lines[:3] == [
+        "error: --fair: whoever knows the seed knows the dice; expected --seed or --fair, got both",
+        "error: --export: expected a file ending with one of .mat, .json, got 'game.pdf'",
+        f"error: --export: there is no folder {tmp_path / 'none'}",
+    ]
+    assert lines[3].startswith("error: --player: ")
+    assert len(lines) == 4
 
 
 def test_who_leaves_has_left(bgserver: CommandLine) -> None:
@@ -96,7 +130,7 @@ def test_a_game_that_is_kept_goes_on(server_address: str) -> None:
     assert told == f"The game goes on at {server_address}. To come back:"
     program, *arguments = shlex.split(command)
     assert program == "bgserver"
-    back = _COMMANDS(*arguments, stdin=_lines("undo", "24/21 13/7", "resign", "end"))
+    back = _COMMANDS(*arguments, stdin=_lines("undo", "24/21 13/7", "resi g", "yes", "end"))
     assert back.code == 0, back.err
     assert "Opening" not in back.out
     assert "(6 left, undo, resign)" in back.out
@@ -237,3 +271,5 @@ def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> No
     file.write_text(json.dumps(record))
     assert _COMMANDS("games", "verify", str(file)).code == 1
     assert _COMMANDS("games", "export", "nothing", "--data", path).code == 2
+    nowhere = _COMMANDS("games", "export", match.game_id, "--data", path, "-o", "/none/game.mat")
+    assert nowhere.err == "error: --output: there is no folder /none\n"
