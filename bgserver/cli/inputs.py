@@ -7,6 +7,7 @@ import re
 from bgserver.cli.options import LevelName, level_value
 from bgserver.cli.problems import input_error
 from bgserver.engine.position import Position, Variant
+from bgserver.server.foreign import address_fault
 from bgserver.v1 import common_pb2
 
 __all__ = ["parse_contestant", "parse_dice", "parse_player", "parse_position"]
@@ -93,12 +94,14 @@ def parse_contestant(text: str, field: str) -> common_pb2.Player:
     Raises:
         InvalidInputError: It is none of these.
     """
-    words, at, address = text.partition("@")
-    player = parse_player(words if words.strip() or not at else LevelName.STATIC.value, field)
-    if at and not address.strip():
-        message = f"expected PLAYER@HOST:PORT, got {text!r}"
-        raise input_error(message, field=field, reason="NOT_AN_ADDRESS")
-    player.address = address.strip()
+    words, at, address = (part.strip() for part in text.partition("@"))
+    player = parse_player(words if words or not at else LevelName.STATIC.value, field)
+    fault = ""
+    if at:
+        fault = address_fault(address) if address else f"expected PLAYER@HOST:PORT, got {text!r}"
+    if fault:
+        raise input_error(fault, field=field, reason="NOT_AN_ADDRESS")
+    player.address = address
     return player
 
 

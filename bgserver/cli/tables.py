@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from bgserver.server.foreign import plain
 from bgserver.v1 import common_pb2, engine_pb2, rules_pb2
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     for name, value in facts:
-        table.add_row(name, value)
+        table.add_row(name, plain(value, lines=True))
     return table
 
 

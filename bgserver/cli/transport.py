@@ -6,7 +6,8 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import grpc
-from google.rpc import status_pb2  # type: ignore[import-untyped]  # generated, no stubs
+from google.protobuf import any_pb2
+from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]  # generated, no stubs
 from grpc_status import rpc_status
 
 from bgserver.cli.config import read_config
@@ -14,6 +15,7 @@ from bgserver.cli.methods import method_for, request_class, response_class
 from bgserver.cli.problems import input_error
 from bgserver.cli.progress import busy, steps
 from bgserver.server.errors import StatusError
+from bgserver.server.foreign import address_fault, plain
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["GrpcTransport", "Transport", "ask", "connect"]
 
 _Answer = TypeVar("_Answer", bound="Message")
+_WITHOUT = "start one with `bgserver serve`, or leave --address away"
 
 
 class Transport(Protocol):
@@ -54,9 +57,6 @@ def connect(
 ) -> Iterator[Transport]:
     """The server at `address`, or an engine within this process with these settings."""
     if address is not None:
-        if "://" in address:
-            message = f"expected HOST:PORT, without http:// or the like, got {address!r}"
-            raise input_error(message, field="--address", reason="MALFORMED_ADDRESS")
         with closing(GrpcTransport(address, token=token, timeout_s=timeout_s)) as remote:
             yield remote
         return
@@ -90,6 +90,13 @@ class GrpcTransport:
     def __init__(
         self, address: str, *, token: str | None = None, timeout_s: float | None = None
     ) -> None:
+        """A connection that is made with the first call.
+
+        Raises:
+            InvalidInputError: The address is none.
+        """
+        if message := address_fault(address):
+            raise input_error(message, field="--address", reason="MALFORMED_ADDRESS")
         self._address = address
         self._channel = grpc.insecure_channel(address)
         self._metadata = (("authorization", f"Bearer {token}"),) if token else None
@@ -135,9 +142,11 @@ class GrpcTransport:
         try:
             yield
         except grpc.RpcError as error:
-            status = _status(error)
+            status = _plain(_status(error))
             if status.code == grpc.StatusCode.UNAVAILABLE.value[0] and not status.details:
-                status.message = f"cannot reach a server at {self._address}: {status.message}"
+                status.message = (
+                    f"cannot reach a server at {self._address}: {status.message}; {_WITHOUT}"
+                )
             raise StatusError(status) from None
 
 
@@ -175,3 +184,23 @@ def _status(error: grpc.RpcError) -> status_pb2.Status:
     if status is not None:
         return status
     return status_pb2.Status(code=error.code().value[0], message=error.details() or "")
+
+
+def _plain(status: status_pb2.Status) -> status_pb2.Status:
+    """A status whose words can be shown: they are those of whoever answers at the address."""
+    found = status_pb2.Status(code=status.code, message=plain(status.message))
+    for detail in status.details:
+        packed = any_pb2.Any()
+        packed.CopyFrom(detail)
+        info, bad_request = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+        if detail.Is(info.DESCRIPTOR) and detail.Unpack(info):
+            info.reason = plain(info.reason)
+            packed.Pack(info)
+        elif detail.Is(bad_request.DESCRIPTOR) and detail.Unpack(bad_request):
+            for violation in bad_request.field_violations:
+                violation.field = plain(violation.field)
+                violation.reason = plain(violation.reason)
+                violation.description = plain(violation.description)
+            packed.Pack(bad_request)
+        found.details.append(packed)
+    return found

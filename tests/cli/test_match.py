@@ -229,7 +229,13 @@ def test_a_match_against_nobody_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("player", "words"),
-    [("static@", "PLAYER@HOST:PORT"), ("static@nowhere", "remote_engines"), ("boss", "level")],
+    [
+        ("static@", "PLAYER@HOST:PORT"),
+        ("static@nowhere", "error: first: expected host:port, got 'nowhere'"),
+        ("static@nowhere:99999", "error: first: expected a port from 1 to 65535"),
+        ("static@nowhere:1", "remote_engines"),
+        ("boss", "level"),
+    ],
 )
 def test_players_that_are_none(remote: CommandLine, player: str, words: str) -> None:
     answer = remote("match", player, "static", "-n", "1")

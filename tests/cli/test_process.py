@@ -113,6 +113,7 @@ def test_unreachable_server_ends_with_3() -> None:
     result = _run("plays", "start", "31", "--address", "127.0.0.1:9")
     assert result.returncode == 3
     assert result.stderr.startswith("error: cannot reach a server at 127.0.0.1:9")
+    assert "start one with `bgserver serve`, or leave --address away" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -154,7 +155,7 @@ def test_warmup_tells_where_the_cache_is() -> None:
 def test_an_address_is_no_url() -> None:
     result = _run("plays", "start", "31", "--address", "http://127.0.0.1:50051")
     assert result.returncode == 2
-    assert "--address: expected HOST:PORT, without http://" in result.stderr
+    assert "--address: expected host:port, without http://" in result.stderr
 
 
 def test_the_address_may_come_from_the_environment(server_address: str) -> None:
