@@ -6,7 +6,7 @@ import enum
 import sys
 import time
 from contextlib import closing
-from pathlib import Path  # noqa: TC003 -- typer reads the annotations at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -174,6 +174,9 @@ def _connection(path: str) -> sqlite3.Connection:
     from bgserver.games.storage_schema import open_existing  # noqa: PLC0415 -- loads slowly
 
     try:
+        if Path(path).is_dir():
+            message = f"{path} is a folder, expected a file of games"
+            raise StorageError(message)
         return open_existing(path)
     except StorageError as error:
         message = "; ".join([str(error), *file_hints(path)])
@@ -255,7 +258,8 @@ def verify(
 ) -> None:
     """Check provably fair dice: that every roll was settled before the game.
 
-    The exit code is 0 if it was, 1 if not, 2 if the file cannot be checked.
+    The file is written by `bgserver games export ID --format json -o FILE`. The exit code is 0 if
+    all is as promised, 1 if not, 2 if there is nothing that can be checked.
     """
     from bgserver.games.check_dice import main  # noqa: PLC0415 -- loads Numba
 

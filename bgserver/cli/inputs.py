@@ -14,8 +14,8 @@ __all__ = ["parse_contestant", "parse_dice", "parse_player", "parse_position"]
 
 _WORDS = {"start": Variant.BACKGAMMON, "nardy-start": Variant.LONG_NARDY}
 _GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
-_NUMBERS = re.compile(r"\[?([-+]?\d+(?:[\s,]+[-+]?\d+)*)\]?")
-_DICE = re.compile(r"(\d)(\d)|(\d+)[\s,/-]+(\d+)")
+_NUMBERS = re.compile(r"\[?([-+]?\d{1,18}(?:[\s,]+[-+]?\d{1,18})*)\]?")
+_DICE = re.compile(r"(\d)(\d)|(\d{1,9})[\s,/-]+(\d{1,9})")
 _NUMBER = re.compile(r"\d{1,9}")
 _STRENGTHS = tuple(
     name.removeprefix("STRENGTH_").lower() for name in common_pb2.Strength.keys()[1:]
@@ -78,7 +78,7 @@ def parse_dice(text: str | None) -> common_pb2.Dice | None:
         return None
     match = _DICE.fullmatch(text.strip())
     if match is None:
-        message = f"expected a roll such as 31, 3-1 or 3,1, got {text!r}"
+        message = f"expected a roll such as 31, 3-1 or 3,1, got {text[:40]!r}"
         raise input_error(message, field="dice", reason="NOT_A_ROLL")
     first, second = (int(number) for number in match.groups() if number is not None)
     return common_pb2.Dice(first=min(first, 99), second=min(second, 99))

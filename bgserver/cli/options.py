@@ -204,6 +204,8 @@ def json_fault(error: Exception) -> str:
     # The protobuf library wraps the same error.
     if "maximum recursion depth" in text:
         return "it is nested too deeply"
+    if "integer string conversion" in text:
+        return "a number in it has too many digits"
     return text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}..."
 
 

@@ -19,6 +19,7 @@ __all__ = ["SetOption", "parse_rules", "read_changes"]
 
 _TRUTHS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 _MAX_NUMBER = (1 << 32) - 1
+_MOST_DIGITS = 20
 
 SetOption: TypeAlias = Annotated[
     list[str] | None,
@@ -89,8 +90,9 @@ def _value(field: Any, text: str, where: str) -> Any:  # noqa: ANN401 -- a descr
         return _chosen(_TRUTHS, text, where)
     if field.type == field.TYPE_STRING:
         return text
-    if not text.isdecimal() or int(text) > _MAX_NUMBER:
-        message = f"expected a number, got {text!r}"
+    # The length first: Python reads no number of thousands of digits.
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) > _MAX_NUMBER:
+        message = f"expected a number, got {text[:40]!r}"
         raise input_error(message, field=where, reason="NOT_A_NUMBER")
     return int(text)
 

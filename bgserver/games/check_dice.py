@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bgserver.games.dice import verify
-from bgserver.games.events import DiceRevealed, event_from_json
+from bgserver.games.events import DiceCommitted, DiceRevealed, event_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,32 +25,66 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _USAGE = "usage: python -m bgserver.games.check_dice EXPORT.json"
+_HOW = "games are exported for this check with: bgserver games export ID --format json -o FILE"
+_PROMISED_NOTHING = {
+    "seeded": "these dice were seeded: they promised nothing, so there is nothing to check",
+    "system": "these dice were rolled at random: they promised nothing, so there is nothing to "
+    "check; a game with promises is created with fair dice",
+}
+"""What to say about dice without promises, by the kind that an export names."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check the file named by the only argument.
 
     Returns:
-        0 if the dice are right, 1 if they are not, 2 if the file cannot be checked.
+        0 if the dice are right, 1 if they are not, 2 if there is nothing that can be checked.
     """
     if len(arguments) != 1:
         sys.stderr.write(f"{_USAGE}\n")
         return 2
     try:
-        events = _events(json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        sys.stderr.write(f"{arguments[0]}: no match exported as json: {error}\n")
+        form = _read(Path(arguments[0]))
+        events = _events(form)
+    except ValueError as error:
+        sys.stderr.write(f"{arguments[0]}: {error}\n")
         return 2
-    except RecursionError:
-        sys.stderr.write(f"{arguments[0]}: no match exported as json: it is nested too deeply\n")
-        return 2
+    if not any(isinstance(event, DiceCommitted | DiceRevealed) for event in events):
+        kind = form.get("dice") if isinstance(form, dict) else None
+        if isinstance(kind, str) and kind in _PROMISED_NOTHING:
+            sys.stderr.write(f"{arguments[0]}: {_PROMISED_NOTHING[kind]}\n")
+            return 2
     faults = verify(events)
     for fault in faults:
         sys.stdout.write(f"{fault}\n")
-    if not faults:
-        games = sum(isinstance(event, DiceRevealed) for event in events)
-        sys.stdout.write(f"{games} game{'s' * (games != 1)}: every roll as promised\n")
-    return 1 if faults else 0
+    if faults:
+        return 1
+    games = sum(isinstance(event, DiceRevealed) for event in events)
+    if not games:
+        message = "there is no finished game to check: a seed is published when its game is over"
+        sys.stderr.write(f"{arguments[0]}: {message}\n")
+        return 2
+    sys.stdout.write(f"{games} game{'s' * (games != 1)}: every roll as promised\n")
+    return 0
+
+
+def _read(path: Path) -> object:
+    """What a file of JSON says.
+
+    Raises:
+        ValueError: It cannot be read, or is no JSON.
+    """
+    if not path.exists():
+        message = f"there is no such file; {_HOW}"
+        raise ValueError(message)
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}; {_HOW}"
+        raise ValueError(message) from None
+    except (ValueError, RecursionError):
+        message = f"no match exported as json: it is not JSON, or damaged; {_HOW}"
+        raise ValueError(message) from None
 
 
 def _events(form: object) -> list[Event]:
@@ -61,9 +95,13 @@ def _events(form: object) -> list[Event]:
     """
     events = form.get("events") if isinstance(form, dict) else None
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
-        message = 'expected a JSON object whose "events" is a list of objects'
+        message = "no match exported as json: expected an object with a list of events"
         raise ValueError(message)
-    return [event_from_json(event) for event in events]
+    try:
+        return [event_from_json(event) for event in events]
+    except ValueError as error:
+        message = f"no match exported as json: {error}"
+        raise ValueError(message) from None
 
 
 if __name__ == "__main__":

@@ -135,6 +135,16 @@ def test_rollouts() -> None:
     assert _read(whole, settings).rollout.trials == 72
 
 
+@pytest.mark.parametrize("number", ["7" * 5_000, f'"{"7" * 5_000}-1"'], ids=["number", "text"])
+def test_numbers_beyond_all_measure_get_words_of_our_own(number: str) -> None:
+    with pytest.raises(UnreadableLineError) as caught:
+        _read(f'{{"position": "start", "dice": {number}}}')
+    (fault,) = caught.value.faults
+    assert "too many digits" in fault.message or fault.message.startswith("expected a roll")
+    assert "int_max" not in fault.message
+    assert len(fault.message) < 200
+
+
 @pytest.mark.parametrize(("given", "read"), [("a", "a"), (17, "17"), ("", "")])
 def test_ids(given: object, read: str) -> None:
     assert _read({"id": given, "position": "start"}).id == read

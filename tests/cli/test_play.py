@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from bgserver_client import Client, person, player
 
+from bgserver.cli.app import run
 from bgserver.cli.games import player_name
 from bgserver.v1 import game_pb2
 from tests.cli.conftest import CommandLine
 from tests.serving import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from bgserver_client.v1.common_pb2 import Player
 
@@ -140,6 +142,45 @@ def test_a_game_that_is_kept_goes_on(server_address: str) -> None:
     assert _COMMANDS(*arguments, stdin="").code == 0
 
 
+class _Typing:
+    """Lines that are typed one after the other, with something done before the first."""
+
+    def __init__(self, before: Callable[[], object], *words: str) -> None:
+        self._typed = io.StringIO(_lines(*words))
+        self._before = before
+
+    def isatty(self) -> bool:
+        return False
+
+    def readline(self) -> str:
+        if self._typed.tell() == 0:
+            self._before()
+        return self._typed.readline()
+
+
+def test_a_lost_race_is_told_and_the_game_goes_on(
+    server_address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(Client(server_address)) as client:
+        game = client.create_game("classic", first=person("Anna"), second="normal", seed=3)
+
+        def act_elsewhere() -> None:
+            view = client.get_game(game.game_id, game.first_token).view
+            client.act(game.game_id, game.first_token, view.version, "roll")
+
+        typed = _Typing(act_elsewhere, "double", "24/21 13/7", "quit")
+        monkeypatch.setattr("sys.stdin", typed)
+        token = f"--game-token={game.first_token}"
+        with pytest.raises(SystemExit) as ended:
+            run(["play", "--address", server_address, "--game", game.game_id, token])
+    assert ended.value.code == 0
+    out = capsys.readouterr().out
+    assert "Meanwhile somebody else has acted; nothing was done. The game now:" in out
+    assert "expected version" not in out
+    assert "Anna: 6-3" in out
+    assert "Anna: 24/21 13/7" in out
+
+
 def test_a_game_without_a_server_is_not_kept() -> None:
     left = _COMMANDS("play", "--seed", "3", stdin="quit\n")
     assert "only a server (--address) keeps games" in left.out
@@ -192,6 +233,26 @@ def test_lists(data: tuple[str, str, Any]) -> None:
     missing = _COMMANDS("games", "list", "--data", f"{path}.none")
     assert missing.code == 2
     assert "there is no file" in missing.err
+
+
+@pytest.mark.parametrize(
+    ("dice", "words", "message"),
+    [
+        ("--fair", [], "there is no finished game to check: a seed is published when"),
+        ("--seed=3", ["resign", "yes", "end"], "these dice were seeded: they promised nothing"),
+        ("--name=Anna", [], "these dice were rolled at random: they promised nothing"),
+    ],
+)
+def test_dice_without_anything_to_check(
+    tmp_path: Path, dice: str, words: list[str], message: str, server_address: str
+) -> None:
+    file = tmp_path / "game.json"
+    remote = CommandLine(["--address", server_address])
+    played = remote("play", dice, "--export", str(file), stdin=_lines(*words))
+    assert played.code == 0, played.err
+    checked = _COMMANDS("games", "verify", str(file))
+    assert (checked.code, checked.out) == (2, "")
+    assert checked.err.startswith(f"{file}: {message}")
 
 
 @pytest.mark.parametrize(
@@ -248,6 +309,9 @@ def test_lists_say_where_other_games_are(
 
 def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> None:
     path, address, match = data
+    is_folder = _COMMANDS("games", "list", "--data", str(tmp_path))
+    assert (is_folder.code, is_folder.out) == (2, "")
+    assert f"error: --data: {tmp_path} is a folder, expected a file of games" in is_folder.err
     text = _COMMANDS("games", "export", match.game_id, "--data", path)
     assert text.out.startswith(" 1 point match")
     assert re.search("^ bgserver beginner : 0 +bgserver normal : 0$", text.out, re.MULTILINE)
@@ -271,5 +335,13 @@ def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> No
     file.write_text(json.dumps(record))
     assert _COMMANDS("games", "verify", str(file)).code == 1
     assert _COMMANDS("games", "export", "nothing", "--data", path).code == 2
+    how = "games are exported for this check with: bgserver games export ID --format json -o FILE"
+    by_id = _COMMANDS("games", "verify", match.game_id)
+    assert (by_id.code, by_id.out) == (2, "")
+    assert by_id.err == f"{match.game_id}: there is no such file; {how}\n"
+    file.write_text(text.out, encoding="utf-8")
+    other_form = _COMMANDS("games", "verify", str(file))
+    assert other_form.code == 2
+    assert other_form.err.endswith(f"it is not JSON, or damaged; {how}\n")
     nowhere = _COMMANDS("games", "export", match.game_id, "--data", path, "-o", "/none/game.mat")
     assert nowhere.err == "error: --output: there is no folder /none\n"

@@ -163,4 +163,4 @@ def test_other_files_cannot(tmp_path: Any, text: str, capsys: pytest.CaptureFixt
     assert not any(word in said for word in ("indices", "iterable", "attribute", "recursion"))
     assert main([str(tmp_path / "none")]) == 2
     assert main([]) == 2
-    assert "no match" in capsys.readouterr().err
+    assert "none: there is no such file; games are exported for" in capsys.readouterr().err
