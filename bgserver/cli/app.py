@@ -24,6 +24,7 @@ from bgserver.cli import (
     simulate,
     train,
 )
+from bgserver.cli.dice_hints import add_dice_hint, missing_dice_hints
 from bgserver.cli.problems import INTERRUPTED, report
 
 if TYPE_CHECKING:
@@ -65,8 +66,9 @@ class _Group(TyperGroup):
             sys.stderr.write(f"error: {error}\n")
             raise typer.Exit(1) from None
         except Exception as error:
-            code = report(error)
+            code = report(error, missing_dice_hints(ctx.invoked_subcommand))
             if code is None:
+                add_dice_hint(error)
                 raise
             raise typer.Exit(code) from None
         return result

@@ -15,7 +15,7 @@ from bgserver.engine.errors import DataError, EngineError, Fault, InvalidInputEr
 from bgserver.server.errors import StatusError, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from google.rpc import status_pb2
 
@@ -116,8 +116,13 @@ def error_line(status: status_pb2.Status) -> ErrorLine:
     }
 
 
-def report(error: Exception) -> int | None:
-    """Write what went wrong to stderr; the exit code, or None for typer's own exceptions."""
+def report(error: Exception, hints: Mapping[str, str] | None = None) -> int | None:
+    """Write what went wrong to stderr; the exit code, or None for typer's own exceptions.
+
+    Args:
+        error: What went wrong.
+        hints: What to add to a fault, by its reason.
+    """
     if type(error).__module__.partition(".")[0] in {"typer", "click"}:
         return None
     status = status_for(error)
@@ -127,6 +132,8 @@ def report(error: Exception) -> int | None:
     if line["violations"]:
         for violation in line["violations"]:
             text = f"{violation['field']}: {violation['description']}".removeprefix(": ")
+            if hint := (hints or {}).get(violation["reason"]):
+                text = f"{text}; {hint}"
             sys.stderr.write(f"error: {text}\n")
     else:
         sys.stderr.write(f"error: {line['message'] or line['code'].lower()}\n")

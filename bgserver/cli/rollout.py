@@ -26,6 +26,7 @@ from bgserver.cli.options import (
     level_value,
     print_json,
 )
+from bgserver.cli.out_files import require_out_file
 from bgserver.cli.problems import INTERRUPTED, input_error
 from bgserver.cli.progress import counter
 from bgserver.cli.rules import board_text
@@ -210,6 +211,8 @@ def rollout(
         message = "expected --trials, after which it ends in any case"
         raise input_error(message, field="trials", reason="TRIALS_REQUIRED")
     before = rollout_pb2.RolloutResponse()
+    if state is not None:
+        require_out_file(state, "--continue")
     if state is not None and state.exists():
         before = _read_state(state)
         seed = before.seed if seed is None else seed

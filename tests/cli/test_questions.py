@@ -243,6 +243,18 @@ def test_bad_input_names_each_field_and_ends_with_2(
     assert told == fields
 
 
+def test_whoever_does_not_know_how_dice_are_given_is_told(bgserver: CommandLine) -> None:
+    for command in ("rank", "bot", "plays"):
+        answer = bgserver(command, "start")
+        assert answer.code == 2
+        (line,) = answer.err.splitlines()
+        assert line.endswith(f"so the request must give one; for example: {command} start 31")
+    two_words = bgserver("rank", "start", "3", "1")
+    assert two_words.code == 2
+    assert "dice are one word: 31" in two_words.err
+    assert "dice" not in bgserver("eval", "start", "3", "1").err
+
+
 def test_finished_game_ends_with_2(bgserver: CommandLine) -> None:
     answer = bgserver("plays", "0 -2" + " 0" * 24, "31")
     assert answer.code == 2

@@ -77,6 +77,7 @@ def test_it_goes_on_where_it_ended(bgserver: CommandLine, tmp_path: Path) -> Non
         (("--trials", "5", "--min-trials", "6", "--early-plies", "2"), ["min_trials:", "early_le"]),
         (("--truncate-level", "lookahead_1"), ["truncate_level:"]),
         (("31", "--plays", "8/5 6/5,24/18"), ["plays[1]:"]),
+        (("--continue", "/none/start.rollout"), ["--continue: there is no folder /none"]),
         (("--level", "random"), ["--level", "lookahead_3"]),
     ],
 )
