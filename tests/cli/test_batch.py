@@ -109,8 +109,9 @@ def test_the_summary_as_json_counts_what_was_there_too(
     bgserver: CommandLine, tmp_path: Path
 ) -> None:
     source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    cube = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:00:0:0:0:0:10"
-    source.write_text(f'start\nstart\n{{"xgid": "{cube}", "kind": "cube"}}\n')
+    # The last roll, with 19 of 36 chances, whatever the networks say.
+    cube = [0, 0, 1, 0, 0, 1] + [0] * 18 + [-1, 0]
+    source.write_text(f'start\nstart\n{{"position": {cube}, "kind": "cube"}}\n')
     first = bgserver("batch", str(source), str(output), "--json").json
     assert (first["lines"], first["new"], first["errors"]) == (3, 3, {})
     assert first["equities"]["evaluate"]["count"] == 2
