@@ -120,7 +120,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    reason(tmp_path)
+    assert "directory" in reason(tmp_path)
 
 
 def test_every_truncation_is_noticed(path: Path) -> None:

@@ -103,3 +103,19 @@ def test_what_is_trained_is_what_the_engine_evaluates(engine: Engine, variant: V
         assert found[0] == pytest.approx(expected, abs=1e-5)
     assert_same_bits(core.weights.raw, module.raw())
     assert Weights(variant, "", "", module.raw()).networks()
+
+
+def test_an_output_that_is_never_wrong_is_held_back(engine: Engine) -> None:
+    """Labels a little below 0 would drive it down for ever; that has to cost more than it gains."""
+    from bgserver.training import supervised  # noqa: PLC0415 -- an optional extra
+
+    labels = labels_of(engine, Variant.BACKGAMMON, 2)
+    targets = np.full_like(labels.targets, -0.005)
+    count = len(targets) // 8
+    batch = supervised._batch(replace(labels, targets=targets), np.arange(count), 0)
+    nothing = RawWeights(*(np.zeros_like(array) for array in initial_weights(32, 32, 1)))
+    losses = []
+    for output in (-11.0, -20.0, -40.0):
+        networks = supervised.Networks(nothing._replace(b3=np.full_like(nothing.b3, output)))
+        losses.append(float(supervised._loss(networks, batch, supervised.FitPlan()).detach()))
+    assert losses[0] < losses[1] < losses[2]
