@@ -1,12 +1,19 @@
-"""Rollouts of many positions beside GNU Backgammon's: is there a bias?
+"""Rollouts of many positions beside GNU Backgammon's, or beside plain ones: is there a bias?
 
-Usage: `python -m bench.rollout_bias --out FILE [--positions 100] [--trials 144] [--cubeless]`.
-Positions are those of games of the engine against itself; both programs roll out each of them,
-static play, to the end, with variance reduction, for money without the Jacoby rule, with the cube
-centred. Ctrl-C stops; the same command goes on with the same file. Each difference is divided by
-the joint standard error; the sum of the squares is compared with the chi-square distribution, and
-the mean of the differences with its error. Each program plays by its own network, so a small
-difference of the truth itself is part of what is measured.
+    python -m bench.rollout_bias --out FILE [--positions 100] [--trials 144] [--cubeless]
+    python -m bench.rollout_bias --out FILE --against plain
+
+Positions are those of games of the engine against itself; both sides roll out each of them, static
+play, to the end, with variance reduction, for money without the Jacoby rule, with the cube centred
+(who is on roll may double first). Ctrl-C stops; the same command goes on with the same file. Each
+difference is divided by the joint standard error; the sum of the squares is compared with the
+chi-square distribution, and the mean of the differences with its error.
+
+Each program plays, doubles and takes by its own network, so a difference of the truth itself is
+part of what is measured beside GNU Backgammon. `spread` is how large it is: the standard deviation
+between positions that the errors leave unexplained. Plain rollouts
+play by the same network, with other dice and many more trials, but without what could bias a
+result: every game is played to its end, no luck is taken off, no table is asked.
 """
 
 from __future__ import annotations
@@ -32,6 +39,7 @@ Figures = tuple[float, float]
 """Mean and standard error."""
 _NAMES = ("win", "win gammon", "win backgammon", "lose gammon", "lose backgammon", "cubeless")
 _ROUNDING = 0.00005  # its figures have four decimals
+_PLAIN_FACTOR = 36  # plain trials for each of ours
 
 
 @dataclass(frozen=True)
@@ -43,15 +51,27 @@ class Compared:
     cubeful: bool
     """With cube."""
     trials: int
-    """Trials of each program."""
+    """Our trials, and those of GNU Backgammon; plain ones are `_PLAIN_FACTOR` times as many."""
     ours: list[tuple[float, float]]
     """Mean and error of each figure."""
     theirs: list[tuple[float, float]]
-    """The same of GNU Backgammon."""
+    """The same of the other side."""
+    against: str = "gnubg"
+    """Whose rollouts those are: "gnubg" or "plain"."""
 
 
 def _ours(engine: Engine, position: Position, *, cubeful: bool, trials: int) -> list[Figures]:
-    options = RolloutOptions(seed=1, cubeful=cubeful)
+    return _roll_out(engine, position, RolloutOptions(seed=1, cubeful=cubeful), trials)
+
+
+def _plain(engine: Engine, position: Position, *, cubeful: bool, trials: int) -> list[Figures]:
+    options = RolloutOptions(seed=2, cubeful=cubeful, reduce_variance=False, stop_at_bearoff=False)
+    return _roll_out(engine, position, options, _PLAIN_FACTOR * trials)
+
+
+def _roll_out(
+    engine: Engine, position: Position, options: RolloutOptions, trials: int
+) -> list[Figures]:
     rollout = RolloutRun(
         engine, position_rollout(GameState(position), options), StopRules(trials=trials)
     )
@@ -79,12 +99,29 @@ def _compare(
     ]
 
 
+def _compare_plain(
+    engine: Engine, positions: list[Position], *, cubeful: bool, trials: int
+) -> list[Compared]:
+    return [
+        Compared(
+            place.points,
+            cubeful,
+            trials,
+            _ours(engine, place, cubeful=cubeful, trials=trials),
+            _plain(engine, place, cubeful=cubeful, trials=trials),
+            "plain",
+        )
+        for place in positions
+    ]
+
+
 def _report(done: list[Compared], *, cubeful: bool) -> None:
     print(f"{len(done)} positions, {'with' if cubeful else 'without'} cube")
-    print(f"{'':18}{'mean diff.':>12}{'error':>10}{'chi-square':>12}{'of':>5}{'p':>8}")
+    head = f"{'':18}{'mean diff.':>12}{'error':>10}{'chi-square':>12}{'of':>5}{'p':>8}"
+    print(f"{head}{'largest':>10}{'spread':>10}")
     names = (*_NAMES, "cubeful") if cubeful else _NAMES
     for index, name in enumerate(names):
-        differences, squares = [], []
+        differences, squares, weights = [], [], []
         for entry in done:
             (mean, error), (their_mean, their_error) = entry.ours[index], entry.theirs[index]
             joint = math.hypot(error, their_error, _ROUNDING)
@@ -92,6 +129,7 @@ def _report(done: list[Compared], *, cubeful: bool) -> None:
             # Rare outcomes have errors that are themselves uncertain; both must have been seen.
             if error > _ROUNDING and their_error > _ROUNDING:
                 squares.append(((mean - their_mean) / joint) ** 2)
+                weights.append(joint**-2)
         count = len(differences)
         mean = sum(differences) / count
         spread = math.sqrt(sum((value - mean) ** 2 for value in differences) / max(1, count - 1))
@@ -99,7 +137,14 @@ def _report(done: list[Compared], *, cubeful: bool) -> None:
         error = spread / math.sqrt(count)
         print(
             f"{name:18}{mean:+12.4f}{error:10.4f}{sum(squares):12.1f}{len(squares):5}{chance:8.3f}"
+            f"{max(squares, default=0.0) ** 0.5:10.1f}{_unexplained(squares, weights):10.4f}"
         )
+
+
+def _unexplained(squares: list[float], weights: list[float]) -> float:
+    """Standard deviation between positions that their errors leave unexplained (moments)."""
+    excess = sum(squares) - len(squares)
+    return math.sqrt(excess / sum(weights)) if excess > 0.0 else 0.0
 
 
 def _upper_tail(square: float, freedom: int) -> float:
@@ -118,6 +163,7 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=100)
     parser.add_argument("--trials", type=int, default=144)
     parser.add_argument("--cubeless", action="store_true")
+    parser.add_argument("--against", choices=["gnubg", "plain"], default="gnubg")
     add_program_arguments(parser)
     options = parser.parse_args()
     engine = Engine.load()
@@ -131,13 +177,19 @@ def main() -> None:
             entry = json.loads(line)
             entry["points"] = tuple(entry["points"])
             done.append(Compared(**entry))
-        if any((entry.cubeful, entry.trials) != (cubeful, options.trials) for entry in done):
+        wanted = (cubeful, options.trials, options.against)
+        if any((entry.cubeful, entry.trials, entry.against) != wanted for entry in done):
             message = f"{options.out} holds another comparison"
             raise SystemExit(message)
     try:
         for first in range(len(done), len(positions), _PER_CALL):
             part = positions[first : first + _PER_CALL]
-            found = _compare(engine, options.gnubg, part, cubeful=cubeful, trials=options.trials)
+            if options.against == "plain":
+                found = _compare_plain(engine, part, cubeful=cubeful, trials=options.trials)
+            else:
+                found = _compare(
+                    engine, options.gnubg, part, cubeful=cubeful, trials=options.trials
+                )
             with options.out.open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps(asdict(entry)) + "\n" for entry in found)
             done += found
