@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bgserver.games.simulation import GameRecord, TurnRecord
+    from bgserver.games.simulation import PlayedGame, TurnRecord
 
 _GRID = range(0, 100, 10)
 _CLOSE = 0.16
@@ -103,7 +103,7 @@ def _spec(
     return SimulationSpec(setup, 1, seed, (first, second), records=records)
 
 
-def _turns(game: GameRecord) -> Iterator[tuple[GameState, TurnRecord, bool]]:
+def _turns(game: PlayedGame) -> Iterator[tuple[GameState, TurnRecord, bool]]:
     """The turns of a game: the state before the cube action, the turn, whether it is a first."""
     owner: Seat | None = None
     seen: set[Seat] = set()
@@ -127,7 +127,7 @@ def _after_double(state: GameState, turn: TurnRecord) -> GameState:
 
 
 def _choice_losses(
-    engine: Engine, games: Iterable[GameRecord], level: Level, every: int
+    engine: Engine, games: Iterable[PlayedGame], level: Level, every: int
 ) -> list[list[float]]:
     """What the choices of each game lost, judged at a level; every n-th choice only."""
     losses: list[list[float]] = []
@@ -149,7 +149,7 @@ def _choice_losses(
     return losses
 
 
-def _cube_losses(engine: Engine, games: Iterable[GameRecord]) -> tuple[list[float], list[float]]:
+def _cube_losses(engine: Engine, games: Iterable[PlayedGame]) -> tuple[list[float], list[float]]:
     """What doubles, made or not, and answers to doubles lost."""
     doubles: list[float] = []
     takes: list[float] = []

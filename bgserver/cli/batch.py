@@ -31,7 +31,7 @@ from bgserver.cli.options import (
 )
 from bgserver.cli.own_words import naming_options
 from bgserver.cli.plots import require_plot
-from bgserver.cli.problems import FAILED, INTERRUPTED, input_error
+from bgserver.cli.problems import FAILED, INTERRUPTED, gathered, input_error
 from bgserver.cli.progress import counter, rate_text
 from bgserver.engine.errors import ClusterError, Fault, InvalidInputError
 from bgserver.server.errors import StatusError
@@ -158,19 +158,6 @@ def batch(
     settings, weights or questions are refused. The same questions with the same level give the
     same OUT, byte for byte, on any number of threads, on a server and on a cluster.
     """
-    with naming_options(LIMIT_OPTIONS):
-        limit_message(level, time_ms)  # refuses what does not fit together
-    if rollout and time_ms is not None:
-        message = "expected a time or rollouts, got both"
-        raise input_error(message, field="limit", reason="LIMIT_AMBIGUOUS")
-    _require_rollout(
-        rollout=rollout, level=level, trials=trials, se=standard_error, truncate=truncate
-    )
-    if cluster is not None and address is not None:
-        message = "expected a server or a cluster, got both"
-        raise input_error(message, field="cluster", reason="WORKERS_AMBIGUOUS")
-    if plot is not None:
-        require_plot(plot)
     settings = LineSettings(
         kind=kind.value,
         level=level,
@@ -183,6 +170,7 @@ def batch(
         truncate=truncate,
         seed=seed,
     )
+    _require_settings(settings, plot, ambiguous=cluster is not None and address is not None)
     require_place(output, source)
     questions = look_at_input(source)
     summary = Summary()
@@ -236,26 +224,53 @@ def _full_level(level: str | None, rollout_levels: Sequence[str]) -> str | None:
     raise input_error(message, field="--level", reason="UNKNOWN_LEVEL")
 
 
-def _require_rollout(
-    *, rollout: bool, level: str | None, trials: int | None, se: float | None, truncate: int | None
-) -> None:
-    """See that the settings of rollouts are complete, and there only with rollouts."""
-    faults = []
-    if rollout and level is not None and is_rollout_level(level):
-        message = f"a rollout plays at one of {', '.join(DEPTHS)}, got {level!r}"
-        raise input_error(message, field="--level", reason="ROLLOUT_IN_ROLLOUT")
-    if not rollout:
-        message = "only with --rollout; a line may say it in its own rollout"
-        faults = [
-            Fault(f"--{name}", "ONLY_WITH_ROLLOUT", message)
-            for name, value in (("trials", trials), ("se", se), ("truncate", truncate))
-            if value is not None
-        ]
-    elif se is not None and trials is None:
-        message = "expected --trials, after which a rollout ends in any case"
-        faults = [Fault("trials", "TRIALS_REQUIRED", message)]
+def _require_settings(settings: LineSettings, plot: Path | None, *, ambiguous: bool) -> None:
+    """See that the settings fit together; every fault is named.
+
+    Args:
+        settings: Of the lines.
+        plot: Where to draw.
+        ambiguous: Both a server and a cluster are named.
+    """
+    faults: list[Fault] = []
+    with gathered(faults), naming_options(LIMIT_OPTIONS):
+        limit_message(settings.level, settings.time_ms)
+    faults += _rollout_faults(settings)
+    if ambiguous:
+        message = "expected a server or a cluster, got both"
+        faults.append(Fault("cluster", "WORKERS_AMBIGUOUS", message))
+    if plot is not None:
+        with gathered(faults):
+            require_plot(plot)
     if faults:
         raise InvalidInputError(faults)
+
+
+def _rollout_faults(settings: LineSettings) -> list[Fault]:
+    """Settings of rollouts that are missing, or there without rollouts."""
+    if not settings.rollout:
+        message = "only with --rollout; a line may say it in its own rollout"
+        given = {
+            "--trials": settings.trials,
+            "--se": settings.standard_error,
+            "--truncate": settings.truncate,
+        }
+        return [
+            Fault(name, "ONLY_WITH_ROLLOUT", message)
+            for name, value in given.items()
+            if value is not None
+        ]
+    faults = []
+    if settings.time_ms is not None:
+        message = "expected a time or rollouts, got both"
+        faults.append(Fault("limit", "LIMIT_AMBIGUOUS", message))
+    if settings.level is not None and is_rollout_level(settings.level):
+        message = f"a rollout plays at one of {', '.join(DEPTHS)}, got {settings.level!r}"
+        faults.append(Fault("--level", "ROLLOUT_IN_ROLLOUT", message))
+    if settings.standard_error is not None and settings.trials is None:
+        message = "expected --trials, after which a rollout ends in any case"
+        faults.append(Fault("trials", "TRIALS_REQUIRED", message))
+    return faults
 
 
 def _tell_stop(summary: Summary, questions: Input) -> None:

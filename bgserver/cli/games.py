@@ -207,8 +207,14 @@ def export_game(
     ctx: typer.Context,
     game: Annotated[str, typer.Argument(metavar="GAME", help="Id of the game.")],
     form: Annotated[
-        Form, typer.Option("--format", "-f", help="Match text for other programs, or JSON.")
-    ] = Form.MAT,
+        Form | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="Match text for other programs, or JSON.",
+            show_default="json for a FILE.json, else mat",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.", show_default=False),
@@ -222,6 +228,9 @@ def export_game(
     timeout: TimeoutOption = None,
 ) -> None:
     """Write a game down: out of a file, or with --address from a server."""
+    if form is None:
+        named_json = output is not None and output.suffix.lower() == ".json"
+        form = Form.JSON if named_json else Form.MAT
     value = game_pb2.ExportFormat.Value(f"EXPORT_FORMAT_{form.name}")
     if output is not None:
         require_out_file(output, "--output")

@@ -41,8 +41,8 @@ from bgserver.games.rules import (
 )
 from bgserver.games.simulation import (
     GameEnd,
-    GameRecord,
     Misconduct,
+    PlayedGame,
     Tally,
     TurnRecord,
     UnitResult,
@@ -127,7 +127,7 @@ class _Unit:
         """Play to the end."""
         spec = self._spec
         self._ledger.book(ev.SessionStarted(_NOW, spec.setup))
-        games: list[GameRecord] = []
+        games: list[PlayedGame] = []
         while True:
             # A ledger keeps its events: a new one for each game forgets those before.
             self._ledger = Ledger(self._ledger.state, self._dice, _NOW, By.BOT)
@@ -198,7 +198,7 @@ class _Game:
     def _state(self) -> TableState:
         return self.ledger.state
 
-    def play(self, engine: Engine | None) -> Generator[Ask | None, Reply, GameRecord]:
+    def play(self, engine: Engine | None) -> Generator[Ask | None, Reply, PlayedGame]:
         """Play to the end."""
         quick = None if engine is None else self._quick_turns(engine)
         while self._state.result is None:
@@ -320,7 +320,7 @@ class _Game:
         if self._spec.records and before is not None:
             self._record.append(before.record(dice, play))
 
-    def _result(self) -> GameRecord:
+    def _result(self) -> PlayedGame:
         """What came of the game."""
         event = self._state.result
         if event is None:
@@ -328,7 +328,7 @@ class _Game:
             raise AssertionError(message)
         end = _ENDS[event.reason] if self._misconduct is None else GameEnd.FORFEITED
         counts = {kind: (first, second) for kind, (first, second) in self._cube_counts.items()}
-        return GameRecord(
+        return PlayedGame(
             winner=None if event.winner is None else Seat(event.winner),
             points=event.points,
             result=int(event.result),

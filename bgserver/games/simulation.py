@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Contestant",
     "GameEnd",
-    "GameRecord",
     "Misconduct",
+    "PlayedGame",
     "Seating",
     "SimulationSpec",
     "Tally",
@@ -161,7 +161,7 @@ _NOTHING = (Tally(), Tally())
 
 
 @dataclass(frozen=True, slots=True)
-class GameRecord:
+class PlayedGame:
     """The result of one game; pairs are of the first and the second seat."""
 
     winner: Seat | None
@@ -205,7 +205,7 @@ class UnitResult:
 
     index: int
     """Number of the unit, from 0."""
-    games: tuple[GameRecord, ...]
+    games: tuple[PlayedGame, ...]
     """Its games."""
     winner: Seat | None
     """Who won the match, or more points; None for a draw."""

@@ -13,7 +13,7 @@ from bgserver.games.simulation import Misconduct, Seating, Tally
 
 if TYPE_CHECKING:
     from bgserver.engine.statistics import Estimate
-    from bgserver.games.simulation import GameRecord, UnitResult
+    from bgserver.games.simulation import PlayedGame, UnitResult
 
 __all__ = ["PlayerStatistics", "Statistics", "mean_loss"]
 
@@ -51,7 +51,7 @@ class PlayerStatistics:
         """Share of the games won that were gammons or backgammons."""
         return sum(self.wins[1:]) / self.won if self.won else 0.0
 
-    def add(self, game: GameRecord, seat: Seat) -> None:
+    def add(self, game: PlayedGame, seat: Seat) -> None:
         """Count a game of this player, who sat in `seat`."""
         if game.winner is seat:
             self.wins[game.result - 1] += 1

@@ -38,6 +38,38 @@ if TYPE_CHECKING:
 
     Probabilities = NDArray[np.float32] | NDArray[np.float64]
 
+__all__ = [
+    "BEAROFF_EFFICIENCY",
+    "CENTERED",
+    "CONTACT_EFFICIENCY",
+    "OPPOSING",
+    "OWNED",
+    "CashPoints",
+    "CubeState",
+    "GammonShares",
+    "MatchTable",
+    "Stakes",
+    "cube_efficiency",
+    "cubeful_utility",
+    "cubeless_utility",
+    "double_utilities",
+    "doubled",
+    "doublers",
+    "gammon_shares",
+    "match_chance",
+    "match_stakes",
+    "match_value",
+    "may_double",
+    "money_value",
+    "normalised",
+    "passed_utility",
+    "position_utility",
+    "race_efficiency",
+    "turned",
+    "waiting_lifts",
+    "waiting_utility",
+]
+
 CENTERED = 0
 """`CubeState.owner`: both players may double."""
 OWNED = 1

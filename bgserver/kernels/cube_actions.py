@@ -26,6 +26,25 @@ from bgserver.kernels.cube import (
 if TYPE_CHECKING:
     from bgserver.kernels.cube import CubeState, MatchTable, Probabilities
 
+__all__ = [
+    "DOUBLE_BEAVER",
+    "DOUBLE_PASS",
+    "DOUBLE_TAKE",
+    "NO_CUBE",
+    "NO_DOUBLE_BEAVER",
+    "NO_DOUBLE_TAKE",
+    "TOO_GOOD_PASS",
+    "TOO_GOOD_TAKE",
+    "beaver_allowed",
+    "cash_point",
+    "classify",
+    "critical_points",
+    "cube_action",
+    "cube_utilities",
+    "is_double",
+    "turn_utility",
+]
+
 NO_DOUBLE_TAKE = 0
 """Do not double; the opponent would take."""
 DOUBLE_TAKE = 1
@@ -42,10 +61,6 @@ DOUBLE_BEAVER = 6
 """Double although the opponent beavers (possible with Jacoby only)."""
 NO_CUBE = 7
 """The player on roll cannot double, or no double of his can gain anything."""
-
-PASS = 0
-TAKE = 1
-BEAVER = 2
 
 _BISECTIONS = 40
 """Halvings of [0, 1]: enough for twelve decimal places."""
@@ -131,24 +146,6 @@ def turn_utility(
 def is_double(action: int) -> bool:
     """True for the actions that turn the cube."""
     return action in (DOUBLE_TAKE, DOUBLE_PASS, DOUBLE_BEAVER)
-
-
-@kernel
-def take_action(
-    probabilities: Probabilities, state: CubeState, table: MatchTable, efficiency: float
-) -> int:
-    """Answer to a double: `PASS`, `TAKE` or `BEAVER`.
-
-    Args:
-        probabilities: The *doubler's*, who is on roll.
-        state: The state before the double, seen by the doubler.
-        table: Match equity table.
-        efficiency: Cube efficiency.
-    """
-    _, double_take, double_pass, beaver = cube_utilities(probabilities, state, table, efficiency)
-    if double_take > double_pass:
-        return PASS
-    return BEAVER if beaver else TAKE
 
 
 @kernel

@@ -14,8 +14,8 @@ from bgserver.games.rules import Session, match_length_faults
 from bgserver.games.setup import Setup, unsupported_faults
 from bgserver.games.simulation import (
     GameEnd,
-    GameRecord,
     Misconduct,
+    PlayedGame,
     Seating,
     SimulationSpec,
     Tally,
@@ -180,7 +180,7 @@ def unit_messages(unit: UnitResult) -> list[simulation_pb2.SimulateResponse]:
     return messages
 
 
-def _game_message(game: GameRecord, unit: UnitResult) -> simulation_pb2.GameResult:
+def _game_message(game: PlayedGame, unit: UnitResult) -> simulation_pb2.GameResult:
     message = simulation_pb2.GameResult(
         match_index=unit.index if unit.is_match else 0,
         points=game.points,
@@ -201,7 +201,7 @@ def _game_message(game: GameRecord, unit: UnitResult) -> simulation_pb2.GameResu
     return message
 
 
-def _seat_message(game: GameRecord, seat: Seat) -> simulation_pb2.SeatRecord:
+def _seat_message(game: PlayedGame, seat: Seat) -> simulation_pb2.SeatRecord:
     return simulation_pb2.SeatRecord(
         doubles=game.doubles[seat],
         beavers=game.beavers[seat],
@@ -249,10 +249,10 @@ def read_unit(
     )
 
 
-def _read_game(game: simulation_pb2.GameResult) -> GameRecord:
+def _read_game(game: simulation_pb2.GameResult) -> PlayedGame:
     faults: list[Fault] = []
     seats = (game.first_seat, game.second_seat)
-    record = GameRecord(
+    record = PlayedGame(
         winner=SEAT.read(game.winner, "winner", faults) if game.winner else None,
         points=game.points,
         result=game.result,

@@ -95,7 +95,7 @@ class RemotePlayer:
     async def absence(self, variant: Variant) -> str:
         """Why nobody plays at the address; empty if a first question got an answer.
 
-        That the answer is a good one is not looked at: bad answers cost games.
+        Whether the answer is a good one is not looked at: bad answers cost games.
 
         Args:
             variant: The game that is to be played.
@@ -110,7 +110,8 @@ class RemotePlayer:
         )
         try:
             async with asyncio.timeout(limit_s):
-                await self._ask("ChoosePlay", request, engine_pb2.ChoosePlayResponse, limit_s)
+                kind = engine_pb2.ChoosePlayResponse
+                answer = await self._ask("ChoosePlay", request, kind, limit_s)
         except TimeoutError:
             return self._silence(limit_s)
         except grpc.aio.AioRpcError as error:
@@ -122,6 +123,9 @@ class RemotePlayer:
             return f"{self._address} does not play: {error.code().name}: {said}"
         except DecodeError:
             return f"{self._address} does not play: its answer cannot be read"
+        if not answer.HasField("play"):
+            # Any message without known fields reads as an empty one.
+            return f"{self._address} does not play: its answer holds no play"
         return ""
 
     def _silence(self, limit_s: float) -> str:

@@ -194,6 +194,19 @@ def test_what_cannot_be_done_is_refused_before_any_work(
             "there is no folder",
         ),
         ((str(source), str(output), "--plot", str(tmp_path / "a.txt")), "error: --plot: expected"),
+        (
+            (
+                *(str(source), str(output), "--level", "static", "--time-ms", "5"),
+                *("--trials", "5", "--plot", str(tmp_path / "no" / "a.txt")),
+                *("--cluster", "tcp://h:1", "--address", "h:1"),
+            ),
+            (
+                "error: --level: expected a level or a time, got both\n"
+                "error: --trials: only with --rollout; a line may say it in its own rollout\n"
+                "error: cluster: expected a server or a cluster, got both\n"
+                "error: --plot: "
+            ),
+        ),
     ):
         outcome = bgserver("batch", *arguments)
         assert outcome.code in {1, 2}

@@ -326,6 +326,9 @@ def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> No
         *("--output", str(file)),
     )
     assert (done.code, done.out) == (0, "")
+    by_name = tmp_path / "by_name.JSON"
+    _COMMANDS("games", "export", match.game_id, "--data", path, "--output", str(by_name))
+    assert by_name.read_text(encoding="utf-8") == file.read_text(encoding="utf-8")
     checked = _COMMANDS("games", "verify", str(file))
     assert checked.code == 0
     assert "every roll as promised" in checked.out

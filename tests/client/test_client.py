@@ -126,6 +126,21 @@ def test_finished_game_is_a_failed_precondition(client: Client) -> None:
     assert caught.value.reason == "GAME_OVER"
 
 
+@pytest.mark.parametrize(
+    "address", ["", "host", "host:", "host:0", "host:65536", "[::1]", "::1", "http://host:5"]
+)
+async def test_what_is_no_address_is_refused(address: str) -> None:
+    for kind in (Client, AsyncClient):
+        with pytest.raises(ValueError, match="expected host:port") as caught:
+            kind(address)
+        assert repr(address) in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["host:65535", "[::1]:1", "unix:/run/it", "dns:///host:5"])
+def test_every_address_of_grpc_is_taken(address: str) -> None:
+    Client(address).close()
+
+
 def test_unreachable_server_is_unavailable() -> None:
     with Client(_NOBODY_LISTENS) as client, pytest.raises(UnavailableError) as caught:
         client.list_presets()

@@ -31,7 +31,7 @@ from bgserver.games.setup import new_setup
 from bgserver.games.simulation import (
     Contestant,
     GameEnd,
-    GameRecord,
+    PlayedGame,
     Seating,
     SimulationSpec,
     UnitResult,
@@ -197,7 +197,7 @@ def test_a_table_accepts_every_action(engine: Engine, name: str) -> None:
 def test_what_weak_players_do_covers_the_rules(engine: Engine) -> None:
     """The tests above would prove little if nothing happened."""
 
-    def played(name: str, count: int) -> list[GameRecord]:
+    def played(name: str, count: int) -> list[PlayedGame]:
         spec = replace(_SPECS[name], records=False)
         units = [run(play_unit(engine, spec, index)) for index in range(count)]
         return [game for unit in units for game in unit.games]

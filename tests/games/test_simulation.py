@@ -17,7 +17,7 @@ from bgserver.engine.strength import BEGINNER, EXPERT, NORMAL, Strength
 from bgserver.engine.work import run
 from bgserver.games.contest import play_unit
 from bgserver.games.rules import AutoDouble, OpeningDice
-from bgserver.games.simulation import Contestant, GameRecord, SimulationSpec, UnitResult
+from bgserver.games.simulation import Contestant, PlayedGame, SimulationSpec, UnitResult
 from bgserver.kernels.dice import roll
 from tests import naive
 from tests.simulations import simulation
@@ -53,17 +53,17 @@ def slowly(engine: Engine, spec: SimulationSpec, count: int) -> list[UnitResult]
     return [run(play_unit(engine, spec, index, quick=False)) for index in range(count)]
 
 
-def games(engine: Engine, spec: SimulationSpec, count: int) -> Iterator[GameRecord]:
+def games(engine: Engine, spec: SimulationSpec, count: int) -> Iterator[PlayedGame]:
     """Independent games."""
     return independent(units(engine, spec, count))
 
 
-def reckless_games(engine: Engine, spec: SimulationSpec, count: int) -> Iterator[GameRecord]:
+def reckless_games(engine: Engine, spec: SimulationSpec, count: int) -> Iterator[PlayedGame]:
     """Independent games of reckless players."""
     return independent(slowly(engine, spec, count))
 
 
-def independent(played: list[UnitResult]) -> Iterator[GameRecord]:
+def independent(played: list[UnitResult]) -> Iterator[PlayedGame]:
     """The games of units of one game."""
     for unit in played:
         (game,) = unit.games
@@ -86,7 +86,7 @@ def reckless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_game(
-    spec: SimulationSpec, game: GameRecord, *, crawford: bool = False, value: int = 1
+    spec: SimulationSpec, game: PlayedGame, *, crawford: bool = False, value: int = 1
 ) -> None:
     """Everything that the rules say about a game's cube and result.
 
@@ -147,7 +147,7 @@ def check_game(
     assert game.turns == len(game.record) - game.dropped
 
 
-def check_plays(spec: SimulationSpec, game: GameRecord) -> None:
+def check_plays(spec: SimulationSpec, game: PlayedGame) -> None:
     """Every play is legal, and the boards follow from each other."""
     assert game.record is not None
     variant = spec.setup.rules.variant.value

@@ -14,8 +14,8 @@ from bgserver.engine.position import Seat
 from bgserver.engine.statistics import wilson_interval
 from bgserver.games.simulation import (
     GameEnd,
-    GameRecord,
     Misconduct,
+    PlayedGame,
     Seating,
     Tally,
     UnitResult,
@@ -25,17 +25,17 @@ from bgserver.games.statistics import Statistics, mean_loss
 Z = 1.959964
 
 
-def random_game(rng: random.Random) -> GameRecord:
+def random_game(rng: random.Random) -> PlayedGame:
     """A game with a random result."""
     dropped = rng.random() < 0.2
     result = 1 if dropped else rng.choice([1, 1, 1, 2, 2, 3])
     cube = rng.choice([1, 1, 2, 4])
     winner = rng.choice(list(Seat))
     end = GameEnd.DROPPED if dropped else GameEnd.BORNE_OFF
-    return GameRecord(winner, result * cube, result, cube, end, rng.randint(10, 90))
+    return PlayedGame(winner, result * cube, result, cube, end, rng.randint(10, 90))
 
 
-def unit(index: int, *games: GameRecord, is_match: bool = False) -> UnitResult:
+def unit(index: int, *games: PlayedGame, is_match: bool = False) -> UnitResult:
     """A unit of these games, won by the winner of the last."""
     points = [sum(game.points for game in games if game.winner is seat) for seat in Seat]
     return UnitResult(index, games, games[-1].winner, (points[0], points[1]), is_match)
@@ -54,7 +54,7 @@ def test_nothing_counted_yet() -> None:
 
 def test_one_game_has_no_spread() -> None:
     statistics = Statistics()
-    statistics.add(unit(0, GameRecord(Seat.SECOND, 4, 2, 2, GameEnd.BORNE_OFF, 51)))
+    statistics.add(unit(0, PlayedGame(Seat.SECOND, 4, 2, 2, GameEnd.BORNE_OFF, 51)))
     points = statistics.points_per_game
     assert (points.mean, points.low, points.high) == (-4, -math.inf, math.inf)
     assert statistics.p_value is None
@@ -66,7 +66,7 @@ def test_mean_loss_is_that_of_all_choices_of_a_player() -> None:
     assert mean_loss(statistics.players[0].own_plays) is None
     for count, lost in ((10, 0.5), (30, 0.1)):
         tallies = (Tally(count, lost), Tally())
-        game = GameRecord(Seat.FIRST, 1, 1, 1, GameEnd.BORNE_OFF, 51, own_plays=tallies)
+        game = PlayedGame(Seat.FIRST, 1, 1, 1, GameEnd.BORNE_OFF, 51, own_plays=tallies)
         statistics.add(unit(0, game))
     first, second = (mean_loss(player.own_plays) for player in statistics.players)
     assert first == pytest.approx(0.6 / 40)
@@ -137,7 +137,7 @@ def test_the_order_of_units_does_not_matter() -> None:
     assert reports[0] == reports[1] == reports[2]
 
 
-def swapped(game: GameRecord) -> GameRecord:
+def swapped(game: PlayedGame) -> PlayedGame:
     """A game with the players in each other's seats."""
     return game if game.winner is None else replace(game, winner=game.winner.other)
 
@@ -207,7 +207,7 @@ def played_pairs(*results: tuple[int, int], is_match: bool = False) -> Statistic
     for number, pair in enumerate(results):
         for half, points in enumerate(pair):
             winner = Seat((points < 0) ^ half)
-            game = GameRecord(winner, abs(points), abs(points), 1, GameEnd.BORNE_OFF, 50)
+            game = PlayedGame(winner, abs(points), abs(points), 1, GameEnd.BORNE_OFF, 50)
             index = 2 * number + half
             statistics.add(replace(unit(index, game, is_match=is_match), swapped=half == 1))
     return statistics
@@ -233,7 +233,7 @@ def test_few_pairs_that_all_say_the_same_prove_nothing(pairs: int, is_match: boo
 def test_rounding_is_no_spread(games: int, points: int) -> None:
     """A mean such as 1/3 cannot be written down; equal sessions are equal all the same."""
     statistics = Statistics(Seating.DUPLICATE)
-    won = GameRecord(Seat.FIRST, points, 1, points, GameEnd.BORNE_OFF, 50)
+    won = PlayedGame(Seat.FIRST, points, 1, points, GameEnd.BORNE_OFF, 50)
     drawn = replace(won, winner=None, points=0, result=0, end=GameEnd.DRAWN)
     for index in range(8):
         game = won if index % 2 == 0 else swapped(won)
@@ -304,7 +304,7 @@ def test_half_a_pair_waits_for_its_twin() -> None:
 def test_who_misbehaves_is_counted() -> None:
     statistics = Statistics()
     for misconduct in (Misconduct.SLOW, Misconduct.SLOW, Misconduct.ILLEGAL):
-        game = GameRecord(Seat.FIRST, 2, 1, 2, GameEnd.FORFEITED, 9, misconduct=misconduct)
+        game = PlayedGame(Seat.FIRST, 2, 1, 2, GameEnd.FORFEITED, 9, misconduct=misconduct)
         statistics.add(unit(0, game))
     first, second = statistics.players
     assert not first.forfeits

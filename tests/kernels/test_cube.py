@@ -159,11 +159,13 @@ def test_beaver_needs_room_below_the_cap() -> None:
     assert not cube_actions.beaver_allowed(money(1))
 
 
-def test_take_action_names_pass_take_and_beaver() -> None:
-    assert cube_actions.take_action(chances(0.9), money(), TABLE, 0.68) == cube_actions.PASS
-    assert cube_actions.take_action(chances(0.7), money(), TABLE, 0.68) == cube_actions.TAKE
-    state = money(beavers=True)
-    assert cube_actions.take_action(chances(0.4), state, TABLE, 0.68) == cube_actions.BEAVER
+def test_pass_take_and_beaver_follow_from_the_values() -> None:
+    _, take, passed, _ = cube_actions.cube_utilities(chances(0.9), money(), TABLE, 0.68)
+    assert take > passed
+    _, take, passed, _ = cube_actions.cube_utilities(chances(0.7), money(), TABLE, 0.68)
+    assert take < passed
+    assert not cube_actions.cube_utilities(chances(0.4), money(), TABLE, 0.68)[3]
+    assert cube_actions.cube_utilities(chances(0.4), money(beavers=True), TABLE, 0.68)[3]
 
 
 # Match play.
@@ -446,8 +448,10 @@ def test_action_agrees_with_the_values(
     assert cube_actions.is_double(action) == (min(take, passed) >= no_double)
     worth = cube_actions.turn_utility(position, state, TABLE, 0.68)
     assert worth == max(no_double, min(take, passed))
-    answer = cube_actions.take_action(position, state, TABLE, 0.68)
-    assert (answer == cube_actions.PASS) == (take > passed)
+    if action in {cube_actions.NO_DOUBLE_TAKE, cube_actions.DOUBLE_TAKE}:
+        assert take <= passed
+    if action in {cube_actions.DOUBLE_PASS, cube_actions.TOO_GOOD_PASS}:
+        assert take > passed
 
 
 @patient

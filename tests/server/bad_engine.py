@@ -48,6 +48,8 @@ class Manner(enum.Enum):
     """Its boards have too many points and its cube actions have no meaning."""
     GARBLED = "garbled"
     """What it sends is no message."""
+    EMPTY = "empty"
+    """What it sends are messages with nothing in them."""
     UNBOUNDED = "unbounded"
     """As EAGER, with equities that are no numbers."""
 
@@ -130,6 +132,8 @@ class BadEngine:
         """An answer as it is sent."""
         if self.manner is Manner.GARBLED and self.decisions > self.after:
             return b"\xff" * 50
+        if self.manner is Manner.EMPTY and self.decisions > self.after:
+            return b""
         return answer.SerializeToString()
 
 

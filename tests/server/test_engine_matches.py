@@ -174,11 +174,15 @@ async def test_nothing_is_played_against_an_engine_that_refuses(start_server: St
     assert f"{closed.address} does not play: UNAUTHENTICATED" in failure.message
 
 
+@pytest.mark.parametrize(
+    ("manner", "why"),
+    [(Manner.GARBLED, "its answer cannot be read"), (Manner.EMPTY, "its answer holds no play")],
+)
 async def test_nothing_is_played_against_an_engine_that_cannot_be_understood(
-    start_server: Starter,
+    start_server: Starter, manner: Manner, why: str
 ) -> None:
     async with (
-        misbehaving(Manner.GARBLED, after=0) as (address, _),
+        misbehaving(manner, after=0) as (address, _),
         start_server(remote_engines=("*",)) as us,
         failing() as failure,
     ):
@@ -187,7 +191,7 @@ async def test_nothing_is_played_against_an_engine_that_cannot_be_understood(
         )
         await play(us, request)
     assert failure.faults == [("second.address", "PLAYER_ABSENT")]
-    assert f"{address} does not play: its answer cannot be read" in failure.message
+    assert f"{address} does not play: {why}" in failure.message
 
 
 async def test_what_an_engine_says_moves_no_cursor(start_server: Starter) -> None:

@@ -20,4 +20,7 @@ class AsyncClient(AsyncRulesMethods, AsyncEngineMethods, AsyncSimulationMethods,
             have no limit unless they give one.
         token: Sent as `authorization: Bearer ...` if the server asks for one.
         credentials: Credentials of a TLS connection; None means an unencrypted one.
+
+    Raises:
+        ValueError: The address is none.
     """

@@ -14,6 +14,7 @@ from bgserver_client._options import (
     DEFAULT_TIMEOUT_S,
     RETRY_PAUSE_S,
     bearer,
+    checked,
     not_ready,
     patience_s,
 )
@@ -37,9 +38,9 @@ class Connection:
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
         if credentials is None:
-            self._channel = grpc.insecure_channel(address, CHANNEL_OPTIONS)
+            self._channel = grpc.insecure_channel(checked(address), CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.secure_channel(address, credentials, CHANNEL_OPTIONS)
+            self._channel = grpc.secure_channel(checked(address), credentials, CHANNEL_OPTIONS)
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import grpc
 
 from bgserver_client.errors import DeadlineExceededError
@@ -18,6 +20,29 @@ CHANNEL_OPTIONS = (
 """Settings of every connection."""
 RETRY_PAUSE_S = 0.1
 """Pause before asking a server again that went away while it was starting."""
+
+_MAX_PORT = 65535
+
+
+def checked(address: str) -> str:
+    """The address of a server; gRPC itself would take a port modulo 65536, and 443 without one.
+
+    Names with a scheme of gRPC, such as `unix:/run/bgserver` or `dns:///host:port`, are not
+    looked at.
+
+    Raises:
+        ValueError: It is a URL, or no `host:port`.
+    """
+    if re.match(r"https?://", address):
+        message = f"expected host:port, without http:// or the like, got {address!r}"
+        raise ValueError(message)
+    if re.match(r"[a-z0-9-]+:[^0-9\[\]]", address):
+        return address
+    port = re.search(r"[^:]:([0-9]+)$", address)
+    if port is None or not 1 <= int(port[1]) <= _MAX_PORT:
+        message = f"expected host:port with a port from 1 to {_MAX_PORT}, got {address!r}"
+        raise ValueError(message)
+    return address
 
 
 def not_ready(timeout_s: float) -> DeadlineExceededError:
