@@ -7,7 +7,7 @@ equities and differences from the same labels.
 
 Labels are right in the mean only, so that single chances lie below 0 or above 1: the cross-entropy
 has the right mean for these, too, but no least value, and outputs that are never wrong would grow
-for ever. Beyond what a chance can be told from 0 or 1 they are held back.
+for ever. Beyond where a chance can be told from 0 or 1, labels on the same side do not count.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ _LAST_RATE = 0.01
 _SCOUT_SHARE = 0.2
 _SCOUT_SIBLINGS = 0.5
 _FARTHEST = 12.0  # of an output before the sigmoid: a chance of 6 in a million
-_HELD_BACK = 0.01
 _EQUITY = torch.tensor([2.0, 1.0, 1.0, -1.0, -1.0])
 
 
@@ -195,10 +194,11 @@ def _loss(networks: Networks, batch: _Batch, plan: FitPlan) -> torch.Tensor:
         if len(rows) == 0:
             continue
         outputs = networks.logits(c, batch.units[rows], batch.dense[rows])
-        total = total + functional.binary_cross_entropy_with_logits(
-            outputs, batch.targets[rows], reduction="sum"
-        )
-        total = total + _HELD_BACK * torch.relu(outputs.abs() - _FARTHEST).sum()
+        targets = batch.targets[rows]
+        too_low = (outputs < -_FARTHEST) & (targets <= 0)
+        too_high = (outputs > _FARTHEST) & (targets >= 1)
+        entropies = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
+        total = total + entropies.masked_fill(too_low | too_high, 0.0).sum()
         equities = equities.index_put((rows,), _equity_of(torch.sigmoid(outputs)))
     wanted = _equity_of(batch.targets)
     errors = equities - wanted

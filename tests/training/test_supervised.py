@@ -105,17 +105,26 @@ def test_what_is_trained_is_what_the_engine_evaluates(engine: Engine, variant: V
     assert Weights(variant, "", "", module.raw()).networks()
 
 
-def test_an_output_that_is_never_wrong_is_held_back(engine: Engine) -> None:
-    """Labels a little below 0 would drive it down for ever; that has to cost more than it gains."""
+def test_an_output_that_is_never_wrong_is_left_alone(engine: Engine) -> None:
+    """Labels at or below 0 would drive it down for ever, and to pull it up would disturb others."""
     from bgserver.training import supervised  # noqa: PLC0415 -- an optional extra
 
     labels = labels_of(engine, Variant.BACKGAMMON, 2)
-    targets = np.full_like(labels.targets, -0.005)
-    count = len(targets) // 8
-    batch = supervised._batch(replace(labels, targets=targets), np.arange(count), 0)
+    count = len(labels.targets) // 8
     nothing = RawWeights(*(np.zeros_like(array) for array in initial_weights(32, 32, 1)))
-    losses = []
-    for output in (-11.0, -20.0, -40.0):
+
+    def pull(output: float, target: float) -> float:
+        targets = np.full_like(labels.targets, target)
+        batch = supervised._batch(replace(labels, targets=targets), np.arange(count), 0)
         networks = supervised.Networks(nothing._replace(b3=np.full_like(nothing.b3, output)))
-        losses.append(float(supervised._loss(networks, batch, supervised.FitPlan()).detach()))
-    assert losses[0] < losses[1] < losses[2]
+        supervised._loss(networks, batch, supervised.FitPlan(equity_weight=0)).backward()
+        gradient = networks.b3.grad
+        assert gradient is not None
+        return -float(gradient.sum())
+
+    assert pull(-11.0, -0.005) < 0.0
+    assert pull(-13.0, -0.005) == pull(-900.0, 0.0) == 0.0
+    assert pull(-13.0, 0.005) > 0.0
+    assert pull(11.0, 1.005) > 0.0
+    assert pull(13.0, 1.005) == pull(900.0, 1.0) == 0.0
+    assert pull(13.0, 0.995) < 0.0
