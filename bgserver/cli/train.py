@@ -69,13 +69,23 @@ def label(
     carried: Annotated[
         float, typer.Option(min=0, max=1, help="Share of later findings of a game in its labels.")
     ] = 1.0,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Only games from the start, no random turns there.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of dice and random choices.")] = 101,
 ) -> None:
     """Play games and label their decisions by looking one or two rolls ahead."""
     from bgserver.training.commands import label_positions
 
     label_positions(
-        weights, variant, folder, count=count, second_rolls=second_rolls, carried=carried, seed=seed
+        weights,
+        variant,
+        folder,
+        count=count,
+        second_rolls=second_rolls,
+        carried=carried,
+        plain=plain,
+        seed=seed,
     )
 
 
@@ -91,6 +101,13 @@ def fit(
     width: Annotated[int, typer.Option(min=32, help="First layer if begun at random.")] = 256,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the labels.")] = 8,
     rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = 8e-3,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK",
+            help="Fit this network and leave the others as they are; may be repeated.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of order and random weights.")] = 1,
 ) -> None:
     """Fit weights to labels with PyTorch; an interrupted fit goes on after its last epoch.
@@ -109,6 +126,7 @@ def fit(
             width=width,
             epochs=epochs,
             rate=rate,
+            only=only or (),
             seed=seed,
         )
     except ImportError as error:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from rich.progress import Progress, TextColumn, TimeRemainingColumn
 
 from bgserver.engine.bearoff import load_bearoff
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.evaluator import GameCore
 from bgserver.engine.plays import variant_code
 from bgserver.engine.weights import RawWeights, Weights, load_weights, save_weights
+from bgserver.kernels.classes import CLASS_NAMES
 from bgserver.training.labels import read_shards, write_shards
 from bgserver.training.self_play import SCHEDULES, SelfPlayPlan, load_checkpoint, run_self_play
 from bgserver.training.td import initial_weights
@@ -56,6 +58,7 @@ def label_positions(
     count: int,
     second_rolls: int,
     carried: float,
+    plain: bool,
     seed: int,
 ) -> None:
     """Add shards of labels to a folder."""
@@ -63,7 +66,7 @@ def label_positions(
     folder.mkdir(parents=True, exist_ok=True)
     with _bar("labels") as bar:
         task = bar.add_task("labels", total=count)
-        for done in write_shards(core, seed, folder, count, second_rolls, carried):
+        for done in write_shards(core, seed, folder, count, second_rolls, carried, plain=plain):
             bar.update(task, completed=done)
 
 
@@ -77,16 +80,23 @@ def fit_weights(
     width: int,
     epochs: int,
     rate: float,
+    only: Sequence[str],
     seed: int,
 ) -> None:
     """Fit weights to labels; weights, checkpoint and log are written after each epoch.
 
     Raises:
         ImportError: PyTorch is not installed.
+        InvalidInputError: `only` names a network that the game has not.
     """
     # PyTorch is an extra of its own.
     from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415 -- an extra
 
+    names = CLASS_NAMES[variant_code(variant)]
+    if unknown := [name for name in only if name not in names]:
+        message = f"expected {', '.join(names)}, got {', '.join(unknown)}"
+        raise InvalidInputError([Fault("--only", "UNKNOWN_NETWORK", message)])
+    classes = tuple(number for number, name in enumerate(names) if not only or name in only)
     labels = read_shards(folders)
     start = initial_weights(width, _SECOND_LAYER, seed)
     origin = "random weights"
@@ -110,7 +120,7 @@ def fit_weights(
             start,
             variant_code(variant),
             labels,
-            FitPlan(epochs=epochs, rate=rate, seed=seed),
+            FitPlan(epochs=epochs, rate=rate, classes=classes, seed=seed),
             out.with_suffix(".checkpoint"),
             report,
             lambda done, total: bar.update(task, completed=done, total=total),

@@ -21,7 +21,7 @@ from bgserver.kernels.network import opposite
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Encoded", "encode"]
+__all__ = ["Encoded", "classes_of", "encode"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,24 @@ def _encode_rows(
                 units[row, place * UNITS_PER_POINT + unit] = value
         dense_features(board, variant, dense[row])
         classes[row] = position_class(board, variant)
+
+
+@kernel
+def _classify_rows(boards: NDArray[np.int8], variant: int, classes: NDArray[np.int64]) -> None:
+    for row in range(len(boards)):
+        classes[row] = position_class(boards[row], variant)
+
+
+def classes_of(boards: NDArray[np.int8], variant: int) -> NDArray[np.int64]:
+    """Position classes, int64[n], of boards after a play of running games.
+
+    Args:
+        boards: int8[n, 26], seen by the mover.
+        variant: The game, as the kernels' code.
+    """
+    classes = np.zeros(len(boards), dtype=np.int64)
+    _classify_rows(boards, variant, classes)
+    return classes
 
 
 def encode(boards: NDArray[np.int8], variant: int) -> Encoded:

@@ -13,6 +13,7 @@ labels, and can do with noise whose mean is zero.
 from __future__ import annotations
 
 import io
+import itertools
 import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -84,6 +85,24 @@ class LabelBuffers(NamedTuple):
     """[_MAX_LABELS]."""
 
 
+_PLAIN_STARTS = 3  # of eight games; three more begin with some random turns
+_FIRST_UNUSUAL = 6
+_EIGHTH = np.uint64(7)
+_RANDOM_TURNS = np.uint64(8)  # where in the bits the number of random turns is
+
+
+@kernel
+def _begins_plainly(seed: int, game: int) -> bool:
+    """Whether a game begins at the start and no turn there is played at random."""
+    bits = random_bits(seed + 1, game, 0)
+    kind = bits & _EIGHTH
+    if kind < _PLAIN_STARTS:
+        return True
+    if kind >= _FIRST_UNUSUAL:
+        return False
+    return int(np.int64(bits >> _RANDOM_TURNS)) & 7 == 0
+
+
 @kernel
 def _start_of_game(
     start: NDArray[np.int8],
@@ -99,11 +118,11 @@ def _start_of_game(
     unusual board.
     """
     bits = random_bits(seed + 1, game, 0)
-    kind = bits & np.uint64(7)
-    if kind >= 6 and write_unusual_board(variant, seed + 3, game, turned, board):
+    kind = bits & _EIGHTH
+    if kind >= _FIRST_UNUSUAL and write_unusual_board(variant, seed + 3, game, turned, board):
         return 0
     board[:] = start
-    return int(np.int64(bits >> np.uint64(8))) & 7 if kind >= 3 else 0
+    return int(np.int64(bits >> _RANDOM_TURNS)) & 7 if kind >= _PLAIN_STARTS else 0
 
 
 @kernel
@@ -337,8 +356,14 @@ def _look_along_the_game(
 
 
 def label_games(
-    core: GameCore, seed: int, first_game: int, second_rolls: int = 0, carried: float = CARRIED
-) -> Iterator[Labels]:
+    core: GameCore,
+    seed: int,
+    first_game: int,
+    second_rolls: int = 0,
+    carried: float = CARRIED,
+    *,
+    plain: bool = False,
+) -> Iterator[tuple[int, Labels]]:
     """Labels of game after game, without end.
 
     Args:
@@ -347,9 +372,11 @@ def label_games(
         first_game: Number of the first game; game k always gives the same labels.
         second_rolls: Rolls after which to look a second roll ahead, 0 to 21.
         carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
+        plain: Only the games that begin at the start, without random turns there.
 
     Yields:
-        The labels of one game; `turns` is 2 k for the best plays of roll k, 2 k + 1 for another.
+        The number of a game and its labels; `turns` is 2 k for the best plays of roll k, 2 k + 1
+        for another.
     """
     networks = core.evaluator.networks
     memories = (
@@ -363,17 +390,18 @@ def label_games(
         targets=np.zeros((_MAX_LABELS, N_OUTPUTS), dtype=np.float32),
         turns=np.zeros(_MAX_LABELS, dtype=np.int32),
     )
-    game = first_game
-    while True:
+    for game in itertools.count(first_game):
+        if plain and not _begins_plainly(seed, game):
+            continue
         count = _label_game(
             start, core.code, seed, game, second_rolls, carried, core.evaluator, memories, buffers
         )
-        yield Labels(
+        labels = Labels(
             buffers.boards[:count].copy(),
             buffers.targets[:count].copy(),
             buffers.turns[:count].copy(),
         )
-        game += 1
+        yield game, labels
 
 
 def write_shards(
@@ -383,6 +411,8 @@ def write_shards(
     count: int,
     second_rolls: int = 0,
     carried: float = CARRIED,
+    *,
+    plain: bool = False,
 ) -> Iterator[int]:
     """Label at least `count` positions and write them in shards of whole games.
 
@@ -395,21 +425,21 @@ def write_shards(
         count: Labels to add.
         second_rolls: Rolls after which to look a second roll ahead, 0 to 21.
         carried: Share of what the next turn found out that goes back to a turn, 0 to 1.
+        plain: Only games that begin at the start, without random turns there.
 
     Yields:
         Labels made so far, after each game.
     """
-    game = max((_next_game(path) for path in folder.glob("labels-*.npz")), default=0)
+    first_game = max((_next_game(path) for path in folder.glob("labels-*.npz")), default=0)
     parts: list[Labels] = []
     waiting = 0
     done = 0
-    for part in label_games(core, seed, game, second_rolls, carried):
-        game += 1
+    for game, part in label_games(core, seed, first_game, second_rolls, carried, plain=plain):
         parts.append(part)
         waiting += len(part.boards)
         done += len(part.boards)
         if waiting >= _SHARD_LABELS or done >= count:
-            _write_shard(folder / f"labels-{game}.npz", parts)
+            _write_shard(folder / f"labels-{game + 1}.npz", parts)
             parts = []
             waiting = 0
         yield done

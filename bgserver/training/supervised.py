@@ -25,10 +25,10 @@ from bgserver.engine.weights import RawWeights
 from bgserver.kernels.classes import N_CLASSES
 from bgserver.kernels.features import N_UNITS, UNITS_PER_POINT
 from bgserver.kernels.network import SCOUT_WIDTH
-from bgserver.training.encoding import encode
+from bgserver.training.encoding import classes_of, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -61,6 +61,8 @@ class FitPlan:
     """Weight of the squared error of equities."""
     sibling_weight: float = 20.0
     """Weight of the squared error of differences between siblings."""
+    classes: tuple[int, ...] = tuple(range(N_CLASSES))
+    """Which networks are fitted; with some of them, the others and the scout stay as they are."""
     held_out: int = 160_000
     """Labels that are only measured, at most a tenth of all."""
     seed: int = 1
@@ -189,7 +191,8 @@ def _loss(networks: Networks, batch: _Batch, plan: FitPlan) -> torch.Tensor:
     count = len(batch.targets)
     equities = torch.zeros(count)
     total = torch.zeros(())
-    for c in range(N_CLASSES):
+    judged = torch.zeros(count, dtype=torch.bool)
+    for c in plan.classes:
         rows = (batch.classes == c).nonzero()[:, 0]
         if len(rows) == 0:
             continue
@@ -200,39 +203,61 @@ def _loss(networks: Networks, batch: _Batch, plan: FitPlan) -> torch.Tensor:
         entropies = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
         total = total + entropies.masked_fill(too_low | too_high, 0.0).sum()
         equities = equities.index_put((rows,), _equity_of(torch.sigmoid(outputs)))
+        judged[rows] = True
     wanted = _equity_of(batch.targets)
-    errors = equities - wanted
-    scout = networks.scout(batch.units) - wanted
+    errors = (equities - wanted) * judged
     loss = total / count + plan.equity_weight * (errors**2).mean()
+    siblings = batch.siblings & judged[1:] & judged[:-1]
+    if bool(siblings.any()):
+        loss = loss + plan.sibling_weight * (_differences(errors, siblings) ** 2).mean()
+    if len(plan.classes) < N_CLASSES:
+        return loss
+    scout = networks.scout(batch.units) - wanted
     loss = loss + _SCOUT_SHARE * (scout**2).mean()
-    if bool(batch.siblings.any()):
-        loss = loss + plan.sibling_weight * (_differences(errors, batch.siblings) ** 2).mean()
-        loss = loss + _SCOUT_SIBLINGS * (_differences(scout, batch.siblings) ** 2).mean()
+    if bool(siblings.any()):
+        loss = loss + _SCOUT_SIBLINGS * (_differences(scout, siblings) ** 2).mean()
     return loss
 
 
+def _have_classes(labels: Labels, variant: int, classes: Sequence[int]) -> NDArray[np.bool_]:
+    """By run, whether the networks of `classes` judge some of its boards."""
+    n_runs = len(labels.boards) // _RUN
+    found = classes_of(labels.boards[: n_runs * _RUN], variant)
+    return np.asarray(np.isin(found, classes).reshape(n_runs, _RUN).any(axis=1))
+
+
 def _measure(
-    networks: Networks, labels: Labels, runs: NDArray[np.int64], variant: int
+    networks: Networks,
+    labels: Labels,
+    runs: NDArray[np.int64],
+    variant: int,
+    classes: Sequence[int],
 ) -> tuple[float, float, float]:
-    """Errors of equities, of differences between siblings, and of the scout's differences."""
+    """Errors of equities, of differences between siblings, and of the scout's differences.
+
+    Only boards of these classes count.
+    """
     squares = np.zeros(3)
     counts = np.zeros(3)
     with torch.no_grad():
         for first in range(0, len(runs), 1000):
             batch = _batch(labels, runs[first : first + 1000], variant)
             equities = torch.zeros(len(batch.targets))
-            for c in range(N_CLASSES):
+            judged = torch.zeros(len(batch.targets), dtype=torch.bool)
+            for c in classes:
                 rows = (batch.classes == c).nonzero()[:, 0]
                 outputs = networks.logits(c, batch.units[rows], batch.dense[rows])
                 equities[rows] = _equity_of(torch.sigmoid(outputs))
+                judged[rows] = True
+            siblings = batch.siblings & judged[1:] & judged[:-1]
             wanted = _equity_of(batch.targets)
             errors = equities - wanted
             scout = networks.scout(batch.units) - wanted
             for index, found in enumerate(
                 (
-                    errors,
-                    _differences(errors, batch.siblings),
-                    _differences(scout, batch.siblings),
+                    errors[judged],
+                    _differences(errors, siblings),
+                    _differences(scout, siblings),
                 )
             ):
                 squares[index] += float((found.double() ** 2).sum())
@@ -277,6 +302,9 @@ def fit(
     torch.set_num_threads(1)
     n_runs = len(labels.boards) // _RUN
     order = np.random.default_rng(plan.seed).permutation(n_runs)
+    if len(plan.classes) < N_CLASSES:
+        order = order[_have_classes(labels, variant, plan.classes)[order]]
+        n_runs = len(order)
     n_held_out = min(plan.held_out // _RUN, n_runs // 10)
     held_out, learned = order[:n_held_out], order[n_held_out:]
     batch_runs = min(plan.batch // _RUN, len(learned))
@@ -311,7 +339,7 @@ def fit(
             if progress is not None:
                 progress(step, total)
         seconds = time.monotonic() - began
-        errors = _measure(networks, labels, held_out, variant)
+        errors = _measure(networks, labels, held_out, variant, plan.classes)
         if checkpoint is not None:
             part = checkpoint.with_suffix(".part")
             state = {

@@ -46,6 +46,25 @@ def test_labels_are_added_to_those_of_earlier_runs(train: CommandLine, tmp_path:
     assert (twice.boards[: len(once.boards)] == once.boards).all()
 
 
+def test_labels_of_plain_games(train: CommandLine, tmp_path: Path) -> None:
+    assert label(train, tmp_path / "all", str(PACKAGED))[0] == 0
+    assert label(train, tmp_path / "plain", str(PACKAGED), "--plain")[0] == 0
+    everything, plain = read_shards([tmp_path / "all"]), read_shards([tmp_path / "plain"])
+    assert plain.boards.tobytes() != everything.boards.tobytes()
+
+
+@pytest.mark.train
+def test_a_network_that_a_game_has_not_is_refused(train: CommandLine, tmp_path: Path) -> None:
+    answer = train(
+        "train",
+        "fit",
+        *("--variant", "backgammon", "--folder", str(tmp_path), "--only", "contact"),
+        *("--only", "opening", "--out", str(tmp_path / "x.npz"), "--version", "1"),
+    )
+    assert answer.code == 2
+    assert answer.err == "error: --only: expected contact, race, crashed, got opening\n"
+
+
 def test_weights_that_cannot_be_read_are_named(train: CommandLine, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.npz"
     damaged.write_bytes(b"PK nothing")

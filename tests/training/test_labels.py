@@ -11,7 +11,7 @@ import pytest
 
 from bgserver.engine.errors import DataError
 from bgserver.engine.lookahead import look_ahead
-from bgserver.engine.position import Variant
+from bgserver.engine.position import Position, Variant
 from bgserver.engine.work import run
 from bgserver.kernels.dice import roll
 from bgserver.training.labels import (
@@ -44,7 +44,8 @@ def games_of(
     carried: float = CARRIED,
 ) -> list[Labels]:
     core = engine.core(variant)
-    return list(itertools.islice(label_games(core, SEED, first_game, second_rolls, carried), count))
+    games = label_games(core, SEED, first_game, second_rolls, carried)
+    return [labels for _, labels in itertools.islice(games, count)]
 
 
 def labels_of(engine: Engine, variant: Variant, games: int, first_game: int = 0) -> Labels:
@@ -231,6 +232,27 @@ def test_some_games_begin_at_unusual_boards(engine: Engine, variant: Variant) ->
         )
         unusual += turn != 0 or not first <= usual
     assert 1 <= unusual < 16
+
+
+@pytest.mark.parametrize("variant", list(Variant))
+def test_plain_games_are_those_from_the_start(engine: Engine, variant: Variant) -> None:
+    """They keep their numbers and their labels."""
+    core = engine.core(variant)
+    start = list(Position.start(variant).points)
+    everything = dict(itertools.islice(label_games(core, SEED, 0), 24))
+    plain = dict(itertools.islice(label_games(core, SEED, 0, plain=True), 6))
+    assert max(plain) < 24
+    for game, labels in plain.items():
+        np.testing.assert_array_equal(labels.targets, everything[game].targets)
+        dice = roll(SEED, game, 0)
+        legal = naive.legal_results(
+            start, dice, variant.value, first_turn=variant is Variant.LONG_NARDY
+        )
+        assert labels.turns[0] == 0
+        assert tuple(labels.boards[0].tolist()) in legal
+    # Three of eight games, and one of eight of three more.
+    numbers = [number for number, _ in itertools.islice(label_games(core, SEED, 0, plain=True), 20)]
+    assert 30 <= numbers[-1] <= 75
 
 
 def test_shards_keep_the_labels_and_a_later_run_goes_on_after_them(

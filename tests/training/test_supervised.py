@@ -11,6 +11,7 @@ import pytest
 from bgserver.engine.position import Variant
 from bgserver.engine.weights import RawWeights, Weights
 from bgserver.kernels import evaluate, network
+from bgserver.kernels.classes import CLASS_RACE
 from bgserver.training.encoding import encode
 from bgserver.training.td import initial_weights
 from tests.training.test_labels import labels_of
@@ -103,6 +104,24 @@ def test_what_is_trained_is_what_the_engine_evaluates(engine: Engine, variant: V
         assert found[0] == pytest.approx(expected, abs=1e-5)
     assert_same_bits(core.weights.raw, module.raw())
     assert Weights(variant, "", "", module.raw()).networks()
+
+
+def test_one_network_can_be_fitted_alone(engine: Engine) -> None:
+    from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415 -- an optional extra
+
+    labels = labels_of(engine, Variant.BACKGAMMON, 12)
+    before = initial_weights(32, 32, 1)
+    told: list[Epoch] = []
+    plan = FitPlan(epochs=6, batch=64, held_out=200, classes=(CLASS_RACE,))
+    after = fit(before, 0, labels, plan, report=lambda epoch, _: told.append(epoch))
+    for name, array in before._asdict().items():
+        changed = array != getattr(after, name)
+        if name.startswith("scout"):
+            assert not changed.any()
+        else:
+            assert changed[CLASS_RACE].any()
+            assert not np.delete(changed, CLASS_RACE, axis=0).any()
+    assert told[-1].error < told[0].error
 
 
 def test_an_output_that_is_never_wrong_is_left_alone(engine: Engine) -> None:
