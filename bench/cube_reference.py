@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import time
 from dataclasses import dataclass
@@ -121,13 +122,13 @@ def _values(advice: CubeAdvice) -> Values:
 
 
 def report(name: str, chosen: list[tuple[Decision, Values]]) -> None:
-    """Print the mean losses of one engine in thousandths of a point."""
+    """Print the mean losses of one engine in thousandths of a point, with their errors."""
     columns = []
     for kind in ("money", "match", ""):
         losses = [entry.losses(values) for entry, values in chosen if entry.kind.startswith(kind)]
-        columns += [
-            f"{1000 * statistics.fmean(column):7.2f}" for column in zip(*losses, strict=True)
-        ]
+        for column in zip(*losses, strict=True):
+            error = statistics.stdev(column) / math.sqrt(len(column))
+            columns.append(f"{1000 * statistics.fmean(column):7.2f} ±{1000 * error:5.2f}")
     print(f"{name:>24} {' '.join(columns)}")
 
 
@@ -146,8 +147,8 @@ def main() -> None:
     engine = Engine.load(weights=options.weights)
     reference = decisions()[:: options.every]
     print(f"{len(reference)} decisions; mean loss in mEq a decision")
-    print(f"{'':>24} {'money':^15} {'match':^15} {'all':^15}")
-    print(f"{'':>24} {' '.join(['double', '   take'] * 3)}")
+    print(f"{'':>24} {'money':^29} {'match':^29} {'all':^29}")
+    print(f"{'':>24} {' '.join(['double'.rjust(14), 'take'.rjust(14)] * 3)}")
     ours: list[tuple[Decision, Values]] = []
     for level in options.levels:
         started = time.perf_counter()
