@@ -82,6 +82,13 @@ def _roll_out(
     return [(figure.mean, figure.standard_error) for figure in figures]
 
 
+def _positions(engine: Engine, count: int) -> list[Position]:
+    """Different positions of games, `count` of them."""
+    # Every third one: neighbours of one game are much alike.
+    questions = questions_of_games(engine, 6 * count, 11)[::3]
+    return list(dict.fromkeys(position for position, _ in questions))[:count]
+
+
 def _compare(
     engine: Engine, gnubg: str, positions: list[Position], *, cubeful: bool, trials: int
 ) -> list[Compared]:
@@ -167,9 +174,7 @@ def main() -> None:
     add_program_arguments(parser)
     options = parser.parse_args()
     engine = Engine.load()
-    # Every third one: neighbours of one game are much alike.
-    questions = questions_of_games(engine, 3 * options.positions, 11)[::3]
-    positions = [position for position, _ in questions]
+    positions = _positions(engine, options.positions)
     cubeful = not options.cubeless
     done: list[Compared] = []
     if options.out.exists():
