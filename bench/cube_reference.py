@@ -127,7 +127,7 @@ def report(name: str, chosen: list[tuple[Decision, Values]]) -> None:
     for kind in ("money", "match", ""):
         losses = [entry.losses(values) for entry, values in chosen if entry.kind.startswith(kind)]
         for column in zip(*losses, strict=True):
-            error = statistics.stdev(column) / math.sqrt(len(column))
+            error = statistics.stdev(column) / math.sqrt(len(column)) if len(column) > 1 else 0.0
             columns.append(f"{1000 * statistics.fmean(column):7.2f} ±{1000 * error:5.2f}")
     print(f"{name:>24} {' '.join(columns)}")
 

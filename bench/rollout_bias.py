@@ -3,17 +3,18 @@
     python -m bench.rollout_bias --out FILE [--positions 100] [--trials 144] [--cubeless]
     python -m bench.rollout_bias --out FILE --against plain
 
-Positions are those of games of the engine against itself; both sides roll out each of them, static
-play, to the end, with variance reduction, for money without the Jacoby rule, with the cube centred
-(who is on roll may double first). Ctrl-C stops; the same command goes on with the same file. Each
-difference is divided by the joint standard error; the sum of the squares is compared with the
-chi-square distribution, and the mean of the differences with its error.
+Positions are those of games of the engine against itself; both programs roll out each of them,
+static play, to the end, with variance reduction, for money without the Jacoby rule, with the cube
+centred (who is on roll may double first), each position with dice of its own. Ctrl-C stops; the
+same command goes on with the same file. Each difference is divided by the joint standard error; the
+sum of the squares is compared with the chi-square distribution, and the mean of the differences
+with its error. `largest` is the largest difference in such errors.
 
 Each program plays, doubles and takes by its own network, so a difference of the truth itself is
 part of what is measured beside GNU Backgammon. `spread` is how large it is: the standard deviation
-between positions that the errors leave unexplained. Plain rollouts
-play by the same network, with other dice and many more trials, but without what could bias a
-result: every game is played to its end, no luck is taken off, no table is asked.
+between positions that the errors leave unexplained (DerSimonian and Laird, 1986). Plain rollouts
+play by the same network, with other dice and many more trials, but every game is played to its end
+and no luck is taken off: what is left is what the engine's rollouts do to a result.
 """
 
 from __future__ import annotations
@@ -60,13 +61,30 @@ class Compared:
     """Whose rollouts those are: "gnubg" or "plain"."""
 
 
-def _ours(engine: Engine, position: Position, *, cubeful: bool, trials: int) -> list[Figures]:
-    return _roll_out(engine, position, RolloutOptions(seed=1, cubeful=cubeful), trials)
+@dataclass(frozen=True)
+class Question:
+    """What both sides roll out."""
+
+    number: int
+    """Of the position, from 0: it has dice of its own, or the errors of all would be alike."""
+    position: Position
+    cubeful: bool
+    trials: int
 
 
-def _plain(engine: Engine, position: Position, *, cubeful: bool, trials: int) -> list[Figures]:
-    options = RolloutOptions(seed=2, cubeful=cubeful, reduce_variance=False, stop_at_bearoff=False)
-    return _roll_out(engine, position, options, _PLAIN_FACTOR * trials)
+def _ours(engine: Engine, question: Question) -> list[Figures]:
+    options = RolloutOptions(seed=2 * question.number, cubeful=question.cubeful)
+    return _roll_out(engine, question.position, options, question.trials)
+
+
+def _plain(engine: Engine, question: Question) -> list[Figures]:
+    options = RolloutOptions(
+        seed=2 * question.number + 1,
+        cubeful=question.cubeful,
+        reduce_variance=False,
+        stop_at_bearoff=False,
+    )
+    return _roll_out(engine, question.position, options, _PLAIN_FACTOR * question.trials)
 
 
 def _roll_out(
@@ -89,37 +107,14 @@ def _positions(engine: Engine, count: int) -> list[Position]:
     return list(dict.fromkeys(position for position, _ in questions))[:count]
 
 
-def _compare(
-    engine: Engine, gnubg: str, positions: list[Position], *, cubeful: bool, trials: int
-) -> list[Compared]:
-    cases = [RolloutCase(":".join(format_gnu_id(GameState(place)))) for place in positions]
-    theirs, _ = roll_out_by_gnubg(gnubg, cases, trials, cubeful=cubeful)
-    return [
-        Compared(
-            place.points,
-            cubeful,
-            trials,
-            _ours(engine, place, cubeful=cubeful, trials=trials),
-            list(zip(found.means, found.errors, strict=True)),
-        )
-        for place, found in zip(positions, theirs, strict=True)
+def _theirs(gnubg: str, questions: list[Question]) -> list[list[Figures]]:
+    cases = [
+        RolloutCase(":".join(format_gnu_id(GameState(one.position))), one.number + 1)
+        for one in questions
     ]
-
-
-def _compare_plain(
-    engine: Engine, positions: list[Position], *, cubeful: bool, trials: int
-) -> list[Compared]:
-    return [
-        Compared(
-            place.points,
-            cubeful,
-            trials,
-            _ours(engine, place, cubeful=cubeful, trials=trials),
-            _plain(engine, place, cubeful=cubeful, trials=trials),
-            "plain",
-        )
-        for place in positions
-    ]
+    first = questions[0]
+    found, _ = roll_out_by_gnubg(gnubg, cases, first.trials, cubeful=first.cubeful)
+    return [list(zip(one.means, one.errors, strict=True)) for one in found]
 
 
 def _report(done: list[Compared], *, cubeful: bool) -> None:
@@ -128,30 +123,39 @@ def _report(done: list[Compared], *, cubeful: bool) -> None:
     print(f"{head}{'largest':>10}{'spread':>10}")
     names = (*_NAMES, "cubeful") if cubeful else _NAMES
     for index, name in enumerate(names):
-        differences, squares, weights = [], [], []
+        differences, judged, weights = [], [], []
         for entry in done:
             (mean, error), (their_mean, their_error) = entry.ours[index], entry.theirs[index]
             joint = math.hypot(error, their_error, _ROUNDING)
             differences.append(mean - their_mean)
             # Rare outcomes have errors that are themselves uncertain; both must have been seen.
             if error > _ROUNDING and their_error > _ROUNDING:
-                squares.append(((mean - their_mean) / joint) ** 2)
+                judged.append(mean - their_mean)
                 weights.append(joint**-2)
         count = len(differences)
         mean = sum(differences) / count
         spread = math.sqrt(sum((value - mean) ** 2 for value in differences) / max(1, count - 1))
+        squares = [
+            weight * difference**2 for difference, weight in zip(judged, weights, strict=True)
+        ]
         chance = _upper_tail(sum(squares), len(squares))
         error = spread / math.sqrt(count)
         print(
             f"{name:18}{mean:+12.4f}{error:10.4f}{sum(squares):12.1f}{len(squares):5}{chance:8.3f}"
-            f"{max(squares, default=0.0) ** 0.5:10.1f}{_unexplained(squares, weights):10.4f}"
+            f"{max(squares, default=0.0) ** 0.5:10.1f}{_unexplained(judged, weights):10.4f}"
         )
 
 
-def _unexplained(squares: list[float], weights: list[float]) -> float:
-    """Standard deviation between positions that their errors leave unexplained (moments)."""
-    excess = sum(squares) - len(squares)
-    return math.sqrt(excess / sum(weights)) if excess > 0.0 else 0.0
+def _unexplained(differences: list[float], weights: list[float]) -> float:
+    """Standard deviation between positions that their errors leave unexplained."""
+    total = sum(weights)
+    scale = total - sum(weight**2 for weight in weights) / total if total else 0.0
+    if scale <= 0.0:
+        return 0.0
+    pairs = list(zip(differences, weights, strict=True))
+    mean = sum(difference * weight for difference, weight in pairs) / total
+    square = sum(weight * (difference - mean) ** 2 for difference, weight in pairs)
+    return math.sqrt(max(0.0, square - (len(pairs) - 1)) / scale)
 
 
 def _upper_tail(square: float, freedom: int) -> float:
@@ -186,18 +190,31 @@ def main() -> None:
         if any((entry.cubeful, entry.trials, entry.against) != wanted for entry in done):
             message = f"{options.out} holds another comparison"
             raise SystemExit(message)
+    if any(entry.points != place.points for entry, place in zip(done, positions, strict=False)):
+        message = f"{options.out} holds positions of other weights"
+        raise SystemExit(message)
+    questions = [
+        Question(number, place, cubeful, options.trials) for number, place in enumerate(positions)
+    ]
     try:
-        for first in range(len(done), len(positions), _PER_CALL):
-            part = positions[first : first + _PER_CALL]
+        for first in range(len(done), len(questions), _PER_CALL):
+            part = questions[first : first + _PER_CALL]
             if options.against == "plain":
-                found = _compare_plain(engine, part, cubeful=cubeful, trials=options.trials)
+                others = [_plain(engine, question) for question in part]
             else:
-                found = _compare(
-                    engine, options.gnubg, part, cubeful=cubeful, trials=options.trials
+                others = _theirs(options.gnubg, part)
+            for question, other in zip(part, others, strict=True):
+                entry = Compared(
+                    question.position.points,
+                    cubeful,
+                    options.trials,
+                    _ours(engine, question),
+                    other,
+                    options.against,
                 )
-            with options.out.open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(asdict(entry)) + "\n" for entry in found)
-            done += found
+                with options.out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(entry)) + "\n")
+                done.append(entry)
             print(f"{len(done)} of {len(positions)}", flush=True)
     except KeyboardInterrupt:
         print("stopped")

@@ -66,6 +66,8 @@ class RolloutCase:
 
     gnubg_id: str
     """Position ID, a colon, Match ID."""
+    seed: int | None = None
+    """Seed of its dice; None: that of the call."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def roll_out_by_gnubg(
     """
     commands = _BEGIN.format(trials=trials, seed=seed, cubeful="on" if cubeful else "off")
     for case in cases:
+        if case.seed is not None:
+            commands += f"set rollout seed {case.seed}\n"
         commands += f"set gnubgid {case.gnubg_id}\nrollout\n"
     commands += "quit\ny\n"
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime

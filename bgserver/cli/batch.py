@@ -238,7 +238,7 @@ def _require_settings(settings: LineSettings, plot: Path | None, *, ambiguous: b
     faults += _rollout_faults(settings)
     if ambiguous:
         message = "expected a server or a cluster, got both"
-        faults.append(Fault("cluster", "WORKERS_AMBIGUOUS", message))
+        faults.append(Fault("--cluster", "WORKERS_AMBIGUOUS", message))
     if plot is not None:
         with gathered(faults):
             require_plot(plot)
@@ -263,13 +263,13 @@ def _rollout_faults(settings: LineSettings) -> list[Fault]:
     faults = []
     if settings.time_ms is not None:
         message = "expected a time or rollouts, got both"
-        faults.append(Fault("limit", "LIMIT_AMBIGUOUS", message))
+        faults.append(Fault("--time-ms", "LIMIT_AMBIGUOUS", message))
     if settings.level is not None and is_rollout_level(settings.level):
         message = f"a rollout plays at one of {', '.join(DEPTHS)}, got {settings.level!r}"
         faults.append(Fault("--level", "ROLLOUT_IN_ROLLOUT", message))
     if settings.standard_error is not None and settings.trials is None:
         message = "expected --trials, after which a rollout ends in any case"
-        faults.append(Fault("trials", "TRIALS_REQUIRED", message))
+        faults.append(Fault("--trials", "TRIALS_REQUIRED", message))
     return faults
 
 

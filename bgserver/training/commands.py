@@ -87,15 +87,22 @@ def fit_weights(
 
     Raises:
         ImportError: PyTorch is not installed.
-        InvalidInputError: `only` names a network that the game has not.
+        InvalidInputError: `only` names a network that the game has not, or there are no weights
+            whose other networks it would leave as they are.
     """
     # PyTorch is an extra of its own.
     from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415 -- an extra
 
     names = CLASS_NAMES[variant_code(variant)]
+    faults = []
     if unknown := [name for name in only if name not in names]:
         message = f"expected {', '.join(names)}, got {', '.join(unknown)}"
-        raise InvalidInputError([Fault("--only", "UNKNOWN_NETWORK", message)])
+        faults.append(Fault("--only", "UNKNOWN_NETWORK", message))
+    if only and weights is None:
+        message = "needs --weights: the other networks would stay random"
+        faults.append(Fault("--only", "WEIGHTS_REQUIRED", message))
+    if faults:
+        raise InvalidInputError(faults)
     classes = tuple(number for number, name in enumerate(names) if not only or name in only)
     labels = read_shards(folders)
     start = initial_weights(width, _SECOND_LAYER, seed)
@@ -103,7 +110,8 @@ def fit_weights(
     if weights is not None:
         loaded = load_weights(weights, variant)
         start, origin = loaded.raw, loaded.origin
-    origin = f"{origin}; fitted to {len(labels.boards):,} labels by look-ahead"
+    fitted = f"{' and '.join(only)} fitted" if only else "fitted"
+    origin = f"{origin}; {fitted} to {len(labels.boards):,} labels by look-ahead"
     with _bar("steps") as bar, out.with_suffix(".jsonl").open("a", encoding="utf-8") as log:
         task = bar.add_task("fit", total=None)
 

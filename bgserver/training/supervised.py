@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from bgserver.engine.errors import DataError
 from bgserver.engine.weights import RawWeights
 from bgserver.kernels.classes import N_CLASSES
 from bgserver.kernels.features import N_UNITS, UNITS_PER_POINT
@@ -206,7 +207,8 @@ def _loss(networks: Networks, batch: _Batch, plan: FitPlan) -> torch.Tensor:
         judged[rows] = True
     wanted = _equity_of(batch.targets)
     errors = (equities - wanted) * judged
-    loss = total / count + plan.equity_weight * (errors**2).mean()
+    n_judged = judged.sum().clamp(min=1)
+    loss = (total + plan.equity_weight * (errors**2).sum()) / n_judged
     siblings = batch.siblings & judged[1:] & judged[:-1]
     if bool(siblings.any()):
         loss = loss + plan.sibling_weight * (_differences(errors, siblings) ** 2).mean()
@@ -295,18 +297,43 @@ def fit(
 
     Returns:
         The fitted weights.
+
+    Raises:
+        DataError: There are no labels for the networks that are to be fitted.
     """
+    threads = torch.get_num_threads()
     torch.set_flush_denormal(True)  # small gradients would slow everything down
     # The matrices are small: threads would wait for each other more than they help, and the order
     # of the sums would depend on their number.
     torch.set_num_threads(1)
+    try:
+        return _fit(weights, variant, labels, plan, checkpoint, report, progress)
+    finally:
+        # Both are settings of the process, which has other things to do.
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(threads)
+
+
+def _fit(
+    weights: RawWeights,
+    variant: int,
+    labels: Labels,
+    plan: FitPlan,
+    checkpoint: Path | None,
+    report: Callable[[Epoch, RawWeights], None] | None,
+    progress: Callable[[int, int], None] | None,
+) -> RawWeights:
     n_runs = len(labels.boards) // _RUN
     order = np.random.default_rng(plan.seed).permutation(n_runs)
-    if len(plan.classes) < N_CLASSES:
-        order = order[_have_classes(labels, variant, plan.classes)[order]]
-        n_runs = len(order)
     n_held_out = min(plan.held_out // _RUN, n_runs // 10)
     held_out, learned = order[:n_held_out], order[n_held_out:]
+    if len(plan.classes) < N_CLASSES:
+        # What is held out is the same as in a fit of all networks.
+        useful = _have_classes(labels, variant, plan.classes)
+        held_out, learned = held_out[useful[held_out]], learned[useful[learned]]
+    if len(learned) == 0:
+        message = "too few labels for these networks"
+        raise DataError(message)
     batch_runs = min(plan.batch // _RUN, len(learned))
     steps_per_epoch = len(learned) // batch_runs
     total = steps_per_epoch * plan.epochs

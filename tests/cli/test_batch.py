@@ -203,7 +203,7 @@ def test_what_cannot_be_done_is_refused_before_any_work(
             (
                 "error: --level: expected a level or a time, got both\n"
                 "error: --trials: only with --rollout; a line may say it in its own rollout\n"
-                "error: cluster: expected a server or a cluster, got both\n"
+                "error: --cluster: expected a server or a cluster, got both\n"
                 "error: --plot: "
             ),
         ),

@@ -62,7 +62,10 @@ def test_a_network_that_a_game_has_not_is_refused(train: CommandLine, tmp_path: 
         *("--only", "opening", "--out", str(tmp_path / "x.npz"), "--version", "1"),
     )
     assert answer.code == 2
-    assert answer.err == "error: --only: expected contact, race, crashed, got opening\n"
+    assert answer.err == (
+        "error: --only: expected contact, race, crashed, got opening\n"
+        "error: --only: needs --weights: the other networks would stay random\n"
+    )
 
 
 def test_weights_that_cannot_be_read_are_named(train: CommandLine, tmp_path: Path) -> None:

@@ -127,18 +127,34 @@ def test_finished_game_is_a_failed_precondition(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["", "host", "host:", "host:0", "host:65536", "[::1]", "::1", "http://host:5"]
+    "address",
+    [
+        *("", "host", "host:", "host:0", "host:65536", "host:abc", "host:-1", "host:5\n"),
+        *("[::1]", "::1", "fe80::1", "http://host:5", "HTTP://host:5", "tcp://host:5"),
+    ],
 )
 async def test_what_is_no_address_is_refused(address: str) -> None:
     for kind in (Client, AsyncClient):
-        with pytest.raises(ValueError, match="expected host:port") as caught:
+        with pytest.raises(
+            ValueError, match=r"expected (host:port|a port from 1 to 65535)"
+        ) as caught:
             kind(address)
         assert repr(address) in str(caught.value)
 
 
-@pytest.mark.parametrize("address", ["host:65535", "[::1]:1", "unix:/run/it", "dns:///host:5"])
-def test_every_address_of_grpc_is_taken(address: str) -> None:
+@pytest.mark.parametrize(
+    "address", ["host:65535", "[::1]:1", "unix:/run/it", "dns:///host:5", "ipv4:10.0.0.1"]
+)
+def test_addresses_and_names_of_grpc_are_taken(address: str) -> None:
     Client(address).close()
+
+
+async def test_a_tls_connection_has_a_port_by_itself() -> None:
+    credentials = grpc.ssl_channel_credentials()
+    Client("engine.example.com", credentials=credentials).close()
+    await AsyncClient("engine.example.com", credentials=credentials).close()
+    with pytest.raises(ValueError, match="expected a port"):
+        Client("engine.example.com:70000", credentials=credentials)
 
 
 def test_unreachable_server_is_unavailable() -> None:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bgserver.engine.position import Variant
+from bgserver.engine.errors import DataError
+from bgserver.engine.position import Position, Variant
 from bgserver.engine.weights import RawWeights, Weights
 from bgserver.kernels import evaluate, network
 from bgserver.kernels.classes import CLASS_RACE
 from bgserver.training.encoding import encode
+from bgserver.training.labels import Labels
 from bgserver.training.td import initial_weights
 from tests.training.test_labels import labels_of
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bgserver.engine.evaluator import Engine
-    from bgserver.training.labels import Labels
     from bgserver.training.supervised import Epoch
 
 pytestmark = pytest.mark.train
@@ -122,6 +123,26 @@ def test_one_network_can_be_fitted_alone(engine: Engine) -> None:
             assert changed[CLASS_RACE].any()
             assert not np.delete(changed, CLASS_RACE, axis=0).any()
     assert told[-1].error < told[0].error
+
+
+def test_a_fit_leaves_the_numbers_of_the_process_alone(engine: Engine) -> None:
+    smallest = np.array([5e-324])
+    fitted(labels_of(engine, Variant.BACKGAMMON, 2), 0, 1)
+    assert float((smallest * 1.0)[0]) == 5e-324
+    assert 5e-324 * 1.0 > 0.0
+
+
+def test_a_network_without_labels_cannot_be_fitted() -> None:
+    from bgserver.training.supervised import FitPlan, fit  # noqa: PLC0415 -- an optional extra
+
+    start = np.array(Position.start().points, dtype=np.int8)
+    labels = Labels(
+        np.repeat(start[None], 80, axis=0),
+        np.full((80, 5), 0.4, np.float32),
+        np.arange(80, dtype=np.int32),
+    )
+    with pytest.raises(DataError, match="too few labels"):
+        fit(initial_weights(32, 32, 1), 0, labels, FitPlan(classes=(CLASS_RACE,)))
 
 
 def test_an_output_that_is_never_wrong_is_left_alone(engine: Engine) -> None:

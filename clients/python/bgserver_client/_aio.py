@@ -22,5 +22,5 @@ class AsyncClient(AsyncRulesMethods, AsyncEngineMethods, AsyncSimulationMethods,
         credentials: Credentials of a TLS connection; None means an unencrypted one.
 
     Raises:
-        ValueError: The address is none.
+        ValueError: `address` is no address of a server.
     """

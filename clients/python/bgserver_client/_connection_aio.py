@@ -41,7 +41,9 @@ class AsyncConnection:
         if credentials is None:
             self._channel = grpc.aio.insecure_channel(checked(address), CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.aio.secure_channel(checked(address), credentials, CHANNEL_OPTIONS)
+            self._channel = grpc.aio.secure_channel(
+                checked(address, secure=True), credentials, CHANNEL_OPTIONS
+            )
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)

@@ -22,25 +22,33 @@ RETRY_PAUSE_S = 0.1
 """Pause before asking a server again that went away while it was starting."""
 
 _MAX_PORT = 65535
+_SCHEMES = ("dns:", "ipv4:", "ipv6:", "unix:", "unix-abstract:", "vsock:", "xds:")
+_HOST = r"[^\s:/\[\]]+|\[[0-9a-fA-F:.%]+\]"
 
 
-def checked(address: str) -> str:
-    """The address of a server; gRPC itself would take a port modulo 65536, and 443 without one.
+def checked(address: str, *, secure: bool = False) -> str:
+    """The address of a server, `host:port` or a name of gRPC with a scheme such as `unix:`.
 
-    Names with a scheme of gRPC, such as `unix:/run/bgserver` or `dns:///host:port`, are not
-    looked at.
+    gRPC itself would take a port modulo 65536, and 443 where there is none.
+
+    Args:
+        address: What was given. Names with a scheme of gRPC are left to gRPC.
+        secure: For a TLS connection, whose port may be left out: 443.
 
     Raises:
-        ValueError: It is a URL, or no `host:port`.
+        ValueError: It is no such address.
     """
-    if re.match(r"https?://", address):
+    if address.startswith(_SCHEMES):
+        return address
+    if "://" in address:
         message = f"expected host:port, without http:// or the like, got {address!r}"
         raise ValueError(message)
-    if re.match(r"[a-z0-9-]+:[^0-9\[\]]", address):
-        return address
-    port = re.search(r"[^:]:([0-9]+)$", address)
-    if port is None or not 1 <= int(port[1]) <= _MAX_PORT:
-        message = f"expected host:port with a port from 1 to {_MAX_PORT}, got {address!r}"
+    match = re.fullmatch(rf"(?:{_HOST})(?::([0-9]+))?", address)
+    if match is None or (match[1] is None and not secure):
+        message = f"expected host:port, got {address!r}"
+        raise ValueError(message)
+    if match[1] is not None and not 1 <= int(match[1]) <= _MAX_PORT:
+        message = f"expected a port from 1 to {_MAX_PORT}, got {address!r}"
         raise ValueError(message)
     return address
 

@@ -23,5 +23,5 @@ class Client(RulesMethods, EngineMethods, SimulationMethods, GameMethods):
         credentials: Credentials of a TLS connection; None means an unencrypted one.
 
     Raises:
-        ValueError: The address is none.
+        ValueError: `address` is no address of a server.
     """
