@@ -210,7 +210,7 @@ class RolloutRun:
         border = done > 0 and done % _BORDER == 0
         if border and done >= rules.min_trials:
             self._give_up()
-            errors = [self._equity(index).standard_error for index in self._running()]
+            errors = [self._error(self._equity(index)) for index in self._running()]
             if max(errors) == 0.0:
                 self.stopped_by = StopReason.EXACT
             elif rules.standard_error is not None and max(errors) <= rules.standard_error:
@@ -219,6 +219,13 @@ class RolloutRun:
                 self.stopped_by = StopReason.JOINT_DEVIATIONS
         if self.stopped_by is None and done >= rules.trials:
             self.stopped_by = StopReason.TRIALS
+
+    def _error(self, figure: Figure) -> float:
+        """The standard error as the stop rules see it."""
+        if figure.standard_error == 0.0 and not self.spec.options.reduce_variance:
+            # With the luck left in, trials that ended alike say little of those to come.
+            return math.inf
+        return figure.standard_error
 
     def _running(self) -> list[int]:
         return [index for index, active in enumerate(self._active) if active]
@@ -231,7 +238,7 @@ class RolloutRun:
         best = self._best()
         for index in self._running():
             behind = self.sums.difference(best, index)
-            if index != best and behind.mean > deviations * behind.standard_error:
+            if index != best and behind.mean > deviations * self._error(behind):
                 self._active[index] = False
 
     def _is_clear(self) -> bool:
@@ -249,13 +256,13 @@ class RolloutRun:
             range(1, len(self._active)), key=lambda index: self.sums.figure(index, UTILITY).mean
         )
         taken = self.sums.figure(answer, UTILITY)
-        if abs(taken.mean - passed) <= deviations * taken.standard_error:
+        if abs(taken.mean - passed) <= deviations * self._error(taken):
             return False
         if taken.mean < passed:
             gain = self.sums.difference(answer, 0)
         else:
             gain = self.sums.figure(0, UTILITY).scaled(-1.0, passed)
-        return abs(gain.mean) > deviations * gain.standard_error
+        return abs(gain.mean) > deviations * self._error(gain)
 
     def _best(self) -> int:
         return max(self._running(), key=lambda index: (self._equity(index).mean, -index))

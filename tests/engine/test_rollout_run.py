@@ -257,6 +257,20 @@ def test_exact_candidates_end_at_once(engine: Engine) -> None:
     assert result.entries[0].equity.standard_error == 0.0
 
 
+@pytest.mark.parametrize("standard_error", [None, 0.01])
+def test_trials_that_end_alike_are_not_exact(engine: Engine, standard_error: float | None) -> None:
+    """A lost race whose gammon comes once in some hundred games: the first 36 have none."""
+    points = (0, 0, 1, 2, 2, 3, 2, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 2, -2, -2, -4, -5, 0, -2, 0)
+    raw = RolloutOptions(seed=103, cubeful=False, reduce_variance=False, stop_at_bearoff=False)
+    hopeless = Position((0, 6, 6, 3, *[0] * 20, -1, 0))
+    rules = StopRules(trials=144, standard_error=standard_error)
+    result = finish(engine, position_rollout(GameState(hopeless), raw), rules)
+    assert result.entries[0].equity.standard_error == 0.0
+    assert (result.stopped_by, result.trials) == (StopReason.TRIALS, 144)
+    cubeful = position_rollout(GameState(Position(points)), replace(raw, cubeful=True))
+    assert finish(engine, cubeful, rules).trials > 36
+
+
 def test_figures_are_those_of_the_trials(engine: Engine) -> None:
     rows = [
         np.concatenate([run(chunk.work(engine)) for chunk in _chunks(engine, index)])
