@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["data_files", "default_data_file", "writable_data_file"]
+__all__ = ["data_files", "data_folder", "default_data_file", "writable_data_file"]
 
 _DEFAULT_PORT = 50051
 _IN_MEMORY = ":memory:"
@@ -30,6 +30,14 @@ def default_data_file(port: int = _DEFAULT_PORT) -> str:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     name = "games.db" if port == _DEFAULT_PORT else f"games-{port}.db"
     return str(base / "bgserver" / name)
+
+
+def data_folder() -> str:
+    """The folder of these files, as it is shown to people."""
+    try:
+        return str(Path(default_data_file()).parent)
+    except RuntimeError:
+        return "your data folder"
 
 
 def data_files() -> list[str]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from bgserver.cli.config import read_config
-from bgserver.cli.data_file import writable_data_file
+from bgserver.cli.data_file import data_folder, writable_data_file
 from bgserver.cli.problems import UNAVAILABLE
 from bgserver.cli.progress import steps
 
@@ -65,7 +65,7 @@ def serve(
         _option(
             "--data",
             "File in which games are kept; `:memory:` forgets them at the end "
-            "[one for each port in your data folder].",
+            f"[one for each port in {data_folder()}].",
             _FILES,
             "FILE",
         ),

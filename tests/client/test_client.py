@@ -170,13 +170,14 @@ async def test_unreachable_server_is_unavailable_with_asyncio() -> None:
 
 
 def test_waiting_for_a_server_that_never_comes_ends_in_time() -> None:
-    with Client(_NOBODY_LISTENS) as client, pytest.raises(DeadlineExceededError):
+    expected = f"{_NOBODY_LISTENS} was not ready within 0.3 s"
+    with Client(_NOBODY_LISTENS) as client, pytest.raises(DeadlineExceededError, match=expected):
         client.wait_until_ready(timeout_s=0.3)
 
 
 async def test_waiting_for_a_server_that_never_comes_ends_in_time_with_asyncio() -> None:
     async with AsyncClient(_NOBODY_LISTENS) as client:
-        with pytest.raises(TimeoutError):
+        with pytest.raises(TimeoutError, match=r"was not ready within 0\.3 s"):
             await client.wait_until_ready(timeout_s=0.3)
 
 

@@ -19,7 +19,12 @@ from bgserver_client._options import (
     patience_s,
 )
 from bgserver_client._streams import ResponseStream
-from bgserver_client.errors import UnavailableError, UnimplementedError, from_grpc
+from bgserver_client.errors import (
+    DeadlineExceededError,
+    UnavailableError,
+    UnimplementedError,
+    from_grpc,
+)
 from bgserver_client.v1 import engine_pb2_grpc, game_pb2_grpc, rules_pb2_grpc, simulation_pb2_grpc
 
 _Request = TypeVar("_Request")
@@ -43,6 +48,7 @@ class Connection:
             self._channel = grpc.secure_channel(
                 checked(address, secure=True), credentials, CHANNEL_OPTIONS
             )
+        self._address = address
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
@@ -79,6 +85,9 @@ class Connection:
     def wait_until_ready(self, timeout_s: float = 600.0) -> None:
         """Wait until the server can be reached and has compiled what it needs.
 
+        Args:
+            timeout_s: How long; a first start compiles for minutes.
+
         Raises:
             DeadlineExceededError: It was not ready in time.
         """
@@ -94,8 +103,10 @@ class Connection:
                 with ResponseStream(call, lambda reply: reply.status) as states:
                     if health_pb2.HealthCheckResponse.SERVING in states:
                         return
+            except DeadlineExceededError:
+                break
             except UnimplementedError:
                 return  # reachable, and without a health service there is nothing to wait for
             except UnavailableError:
                 time.sleep(min(RETRY_PAUSE_S, left))  # it went away: a restart may follow
-        raise not_ready(timeout_s)
+        raise not_ready(self._address, timeout_s)

@@ -20,7 +20,12 @@ from bgserver_client._options import (
     patience_s,
 )
 from bgserver_client._streams import AsyncResponseStream
-from bgserver_client.errors import UnavailableError, UnimplementedError, from_grpc
+from bgserver_client.errors import (
+    DeadlineExceededError,
+    UnavailableError,
+    UnimplementedError,
+    from_grpc,
+)
 from bgserver_client.v1 import engine_pb2_grpc, game_pb2_grpc, rules_pb2_grpc, simulation_pb2_grpc
 
 _Request = TypeVar("_Request")
@@ -44,6 +49,7 @@ class AsyncConnection:
             self._channel = grpc.aio.secure_channel(
                 checked(address, secure=True), credentials, CHANNEL_OPTIONS
             )
+        self._address = address
         self._timeout_s = timeout_s
         self._metadata = bearer(token)
         self._rules = rules_pb2_grpc.RulesServiceStub(self._channel)
@@ -80,6 +86,9 @@ class AsyncConnection:
     async def wait_until_ready(self, timeout_s: float = 600.0) -> None:
         """Wait until the server can be reached and has compiled what it needs.
 
+        Args:
+            timeout_s: How long; a first start compiles for minutes.
+
         Raises:
             DeadlineExceededError: It was not ready in time.
         """
@@ -96,8 +105,10 @@ class AsyncConnection:
                     async for state in states:
                         if state == health_pb2.HealthCheckResponse.SERVING:
                             return
+            except DeadlineExceededError:
+                break
             except UnimplementedError:
                 return  # reachable, and without a health service there is nothing to wait for
             except UnavailableError:
                 await asyncio.sleep(min(RETRY_PAUSE_S, left))  # gone: a restart may follow
-        raise not_ready(timeout_s)
+        raise not_ready(self._address, timeout_s)

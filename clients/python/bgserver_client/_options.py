@@ -53,9 +53,12 @@ def checked(address: str, *, secure: bool = False) -> str:
     return address
 
 
-def not_ready(timeout_s: float) -> DeadlineExceededError:
+def not_ready(address: str, timeout_s: float) -> DeadlineExceededError:
     """The error for a server that was not ready in time."""
-    message = f"the server was not ready within {timeout_s:g} s"
+    message = (
+        f"{address} was not ready within {timeout_s:g} s: no bgserver runs there, or it is still "
+        "compiling"
+    )
     return DeadlineExceededError(grpc.StatusCode.DEADLINE_EXCEEDED, message)
 
 
