@@ -28,6 +28,7 @@ from bgserver.cli.options import (
     TokenOption,
     is_rollout_level,
     limit_message,
+    unknown_level,
 )
 from bgserver.cli.own_words import naming_options
 from bgserver.cli.plots import require_plot
@@ -220,7 +221,7 @@ def _full_level(level: str | None, rollout_levels: Sequence[str]) -> str | None:
     for full in rollout_levels:
         if level in {full, full.partition("@")[0]}:
             return full
-    message = f"expected one of {', '.join(rollout_levels)}, or a level, got {level!r}"
+    message = unknown_level(repr(level), rollout_levels)
     raise input_error(message, field="--level", reason="UNKNOWN_LEVEL")
 
 

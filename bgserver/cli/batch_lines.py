@@ -21,6 +21,7 @@ from bgserver.cli.options import (
     json_fault,
     level_value,
     limit_message,
+    unknown_level,
 )
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
@@ -407,8 +408,7 @@ class _Reader:
         elif level is not None:
             if isinstance(level, str) and (level in DEPTHS or is_rollout_level(level)):
                 return limit_message(level, None)
-            message = f"expected one of {', '.join(DEPTHS)} or a rollout level, got {_short(level)}"
-            self._fault("level", "UNKNOWN_LEVEL", message)
+            self._fault("level", "UNKNOWN_LEVEL", unknown_level(_short(level)))
         elif time_ms is not None:
             return common_pb2.Limit(milliseconds=self._count("time_ms", 0))
         return None

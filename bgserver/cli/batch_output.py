@@ -97,8 +97,8 @@ def require_place(output: Path, source: Path) -> None:
     """See that there can be an output, before any work.
 
     Raises:
-        InvalidInputError: Its folder is missing, it is the input, or one of them is no file: the
-            input is read twice, and the output is read to go on.
+        InvalidInputError: Its folder is missing, it is the input, there is no input, or one of
+            them is no file: the input is read twice, and the output is read to go on.
     """
     if source.exists() and not source.is_file():
         message = f"IN must be a regular file, and {source} is none"
@@ -110,7 +110,10 @@ def require_place(output: Path, source: Path) -> None:
     if not output.parent.is_dir():
         message = f"there is no folder {output.parent}"
         raise _refusal(message, reason="FOLDER_MISSING")
-    if output.exists() and source.exists() and output.samefile(source):
+    if not source.exists():
+        message = f"there is no file {source}"
+        raise input_error(message, field="IN", reason="FILE_MISSING")
+    if output.exists() and output.samefile(source):
         message = "the output must be another file than the input"
         raise _refusal(message, reason="SAME_FILE")
 

@@ -1,4 +1,4 @@
-"""Tables about the cube: the decision at every score, and market losers."""
+"""Tables about the cube: what stands above them, the decision at every score, market losers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bgserver.v1 import common_pb2, engine_pb2
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["market_tables", "score_tables"]
+__all__ = ["cube_heading", "market_tables", "score_tables"]
 
 # Action: what stands in a cell, its colour, and what it means.
 _NO_DOUBLE = ("ND", "dim", "no double, take")
@@ -33,6 +33,16 @@ _CELLS = {
     engine_pb2.CUBE_ACTION_OPTIONAL_DOUBLE_PASS: _OPTIONAL,
     engine_pb2.CUBE_ACTION_OPTIONAL_DOUBLE_BEAVER: _OPTIONAL,
 }
+
+
+def cube_heading(advice: engine_pb2.AdviseCubeResponse) -> str:
+    """What to do; if only the dice stand in the way of a double, what the table is good for."""
+    if list(advice.refusals) == ["ALREADY_ROLLED"]:
+        return (
+            "The dice are rolled already, so no double is possible now.\n"
+            "The table shows what would be right before the roll."
+        )
+    return f"Best: {advice.action_text}"
 
 
 def score_tables(answer: engine_pb2.AdviseCubeByScoreResponse) -> list[RenderableType]:

@@ -174,7 +174,7 @@ def cube(
             print_json(answer)
             return
         board = board_text(transport, request.position)
-    parts: list[RenderableType] = [board, f"Best: {answer.action_text}"]
+    parts: list[RenderableType] = [board, cube_tables.cube_heading(answer)]
     parts += tables.cube_table(answer)
     if limit is not None and limit.HasField("preset") and not answer.preset:
         parts.append(f"{level}: nothing was rolled out, as the figures are exact")

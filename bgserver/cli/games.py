@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -24,16 +24,22 @@ from bgserver.cli.options import (
     print_json,
 )
 from bgserver.cli.out_files import require_out_file
-from bgserver.cli.problems import input_error
+from bgserver.cli.own_words import naming_options
+from bgserver.cli.problems import error_line, input_error, status_for
 from bgserver.cli.transport import ask, connect
+from bgserver.engine.errors import InvalidInputError
 from bgserver.engine.levels import Level, bot_name
+from bgserver.server.errors import StatusError
 from bgserver.v1 import common_pb2, game_pb2
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["app", "player_name"]
+
+_OPTIONS = {"format": "--format", "game_id": "GAME", "token": "--game-token"}
+"""The option that fills each field of a request for a game that is written down."""
 
 app = typer.Typer(
     help="Games that a server holds: list, export, check dice.",
@@ -235,16 +241,32 @@ def export_game(
     if output is not None:
         require_out_file(output, "--output")
     server = _server(ctx, address)
-    if server is None:
-        answer = _export_from_file(data or default_data_file(), game, value)
-    else:
-        request = game_pb2.ExportGameRequest(game_id=game, token=game_token, format=value)
-        with connect(server, token, timeout) as transport:
-            answer = ask(transport, request, game_pb2.ExportGameResponse)
+    with naming_options(_OPTIONS), _naming_json():
+        if server is None:
+            answer = _export_from_file(data or default_data_file(), game, value)
+        else:
+            request = game_pb2.ExportGameRequest(game_id=game, token=game_token, format=value)
+            with connect(server, token, timeout) as transport:
+                answer = ask(transport, request, game_pb2.ExportGameResponse)
     if output is None:
         sys.stdout.write(answer.text)
     else:
         output.write_text(answer.text, encoding="utf-8")
+
+
+@contextmanager
+def _naming_json() -> Iterator[None]:
+    """Say what to type for a game that match text cannot hold."""
+    try:
+        yield
+    except (InvalidInputError, StatusError) as error:
+        status = status_for(error)
+        faults = [] if status is None else error_line(status)["violations"]
+        reason = "NOT_IN_LONG_NARDY"
+        if not any(fault["reason"] == reason for fault in faults):
+            raise
+        message = "match text is for backgammon; for Long Nardy: --format json, or -o FILE.json"
+        raise input_error(message, field="format", reason=reason) from None
 
 
 def _export_from_file(

@@ -12,6 +12,7 @@ from bgserver.v1 import common_pb2
 
 __all__ = ["parse_contestant", "parse_dice", "parse_player", "parse_position"]
 
+_XGID = "XGID="
 _WORDS = {"start": Variant.BACKGAMMON, "nardy-start": Variant.LONG_NARDY}
 _GNU_ID = re.compile(r"([A-Za-z0-9+/]{14})(?:={0,2}:([A-Za-z0-9+/]*))?")
 _NUMBERS = re.compile(r"\[?([-+]?\d{1,18}(?:[\s,]+[-+]?\d{1,18})*)\]?")
@@ -48,7 +49,8 @@ def parse_position(text: str, *, nardy: bool = False) -> common_pb2.PositionSour
     if match := _NUMBERS.fullmatch(text):
         numbers = tuple(int(number) for number in re.split(r"[\s,]+", match[1]))
         return _board(numbers, Variant.LONG_NARDY if nardy else Variant.BACKGAMMON)
-    if ":" not in text:
+    # What says that it is an XGID is told what is wrong with it as one.
+    if ":" not in text and not text.upper().startswith(_XGID):
         message = (
             "expected an XGID, a GNU Position ID (14 characters), start, nardy-start or 26 numbers,"
             f" got {text!r}"

@@ -18,8 +18,8 @@ from bgserver.cli.match_state import MatchState
 from bgserver.cli.methods import method_for
 from bgserver.cli.options import (
     AddressOption,
+    DepthName,
     JsonOption,
-    LevelName,
     TimeoutOption,
     TokenOption,
     level_value,
@@ -76,7 +76,7 @@ def match(
         ),
     ] = None,
     judge: Annotated[
-        LevelName | None,
+        DepthName | None,
         typer.Option(help="Judge every decision at this level.", show_default=False),
     ] = None,
     state: Annotated[

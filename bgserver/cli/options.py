@@ -13,11 +13,14 @@ from bgserver.cli.problems import input_error
 from bgserver.v1 import common_pb2
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from google.protobuf.message import Message
 
 __all__ = [
     "DEPTHS",
     "LIMIT_OPTIONS",
+    "ROLLOUT_LEVELS",
     "AddressOption",
     "DepthName",
     "DiceArgument",
@@ -36,6 +39,7 @@ __all__ = [
     "level_value",
     "limit_message",
     "print_json",
+    "unknown_level",
 ]
 
 
@@ -60,6 +64,8 @@ class DepthName(enum.Enum):
 
 DEPTHS = tuple(name.value for name in DepthName)
 """The levels that judge without rollouts."""
+ROLLOUT_LEVELS = ("rollout_fast", "rollout_medium", "rollout_deep")
+"""The levels that roll out; a server may have others, which it names in its own faults."""
 LIMIT_OPTIONS = {
     "limit": "--level",
     "limit.level": "--level",
@@ -189,12 +195,21 @@ def is_rollout_level(name: str) -> bool:
     return name.startswith("rollout")
 
 
+def unknown_level(shown: str, rollout_levels: Sequence[str] = ROLLOUT_LEVELS) -> str:
+    """What to say of a level that there is not: all that there are.
+
+    Args:
+        shown: What was given instead, as a message shows it.
+        rollout_levels: Those that roll out.
+    """
+    return f"expected one of {', '.join((*DEPTHS, *rollout_levels))}, got {shown}"
+
+
 def _named_limit(name: str) -> common_pb2.Limit:
     if is_rollout_level(name):
         return common_pb2.Limit(preset=name)
     if name not in DEPTHS:
-        message = f"expected one of {', '.join(DEPTHS)} or a rollout level, got {name!r}"
-        raise input_error(message, field="limit.level", reason="UNKNOWN_LEVEL")
+        raise input_error(unknown_level(repr(name)), field="limit.level", reason="UNKNOWN_LEVEL")
     return common_pb2.Limit(level=level_value(DepthName(name)))
 
 

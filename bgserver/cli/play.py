@@ -25,10 +25,12 @@ from bgserver.cli.play_text import describe, headline
 from bgserver.cli.play_words import (
     ENTER,
     HELP,
+    TALK,
     WORDS,
     conceded,
     meant,
     move_action,
+    step_text,
     unclear,
     word_action,
 )
@@ -36,7 +38,7 @@ from bgserver.cli.problems import error_line, gathered, input_error
 from bgserver.cli.transport import ask, connect
 from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.server.errors import StatusError
-from bgserver.v1 import common_pb2, game_pb2
+from bgserver.v1 import common_pb2, game_pb2, rules_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -178,7 +180,10 @@ def play(
         with naming_options(_OPTIONS):
             if resumed:
                 table = _resumed(transport, game or "", game_token or "")
+                _require_form(export, table.view.rules)
             else:
+                if _is_match_text(export):
+                    _require_form(export, _preset_rules(transport, request.preset))
                 created = ask(transport, request, game_pb2.CreateGameResponse)
                 table = _Table(transport, created.view, created.first_token)
         try:
@@ -216,6 +221,31 @@ def _resume_faults(
         if value is not None
     ]
     return faults
+
+
+def _is_match_text(export: Path | None) -> bool:
+    """Whether a game is to be written down as match text."""
+    return export is not None and export.suffix.lower() == ".mat"
+
+
+def _preset_rules(transport: Transport, preset: str) -> rules_pb2.Rules:
+    """The rules of a new game; those of nothing where there is no such preset."""
+    presets = ask(transport, rules_pb2.ListPresetsRequest(), rules_pb2.ListPresetsResponse).presets
+    return next((one.rules for one in presets if one.name == preset), rules_pb2.Rules())
+
+
+def _require_form(export: Path | None, rules: rules_pb2.Rules) -> None:
+    """See before the game that it can be written down in the form that the file's name asks for.
+
+    Raises:
+        InvalidInputError: `NOT_IN_LONG_NARDY`: match text knows backgammon only.
+    """
+    if export is None or not _is_match_text(export):
+        return
+    if rules.variant == common_pb2.VARIANT_LONG_NARDY:
+        message = "match text (.mat) is for backgammon; expected, for Long Nardy, a .json file"
+        message += f" such as {export.with_suffix('.json').name}"
+        raise input_error(message, field="--export", reason="NOT_IN_LONG_NARDY")
 
 
 def _resumed(transport: Transport, game: str, game_token: str) -> _Table:
@@ -325,7 +355,7 @@ class _Table:
         """Read a command and do it; whether the game has moved on."""
         possible = self._possible
         dice = ""
-        if self.view.HasField("dice"):
+        if self.view.dice_left:
             dice = f"{'-'.join(map(str, self.view.dice_left))} left, "
         words = _read(f"({dice}{', '.join(possible)}) > ")
         if words is None:
@@ -352,14 +382,24 @@ class _Table:
         """The words that act now."""
         return [word for word, kind in WORDS.items() if kind in self.view.legal.actions]
 
+    @property
+    def _understood(self) -> list[str]:
+        """All that may be typed now: moves, words that act, and those that only ask, or leave."""
+        steps = self.view.legal.steps
+        moves = [f"a play or move such as {step_text(steps[0])}"] if steps else []
+        idle = {
+            word for word, is_there in (("hint", self.view.hints), ("moves", steps)) if not is_there
+        }
+        return moves + self._possible + [word for word in TALK if word not in idle]
+
     def _do(self, words: str) -> bool:
         if "/" in words:
-            self._act(move_action(words, len(self.view.dice_left)))
+            self._act(move_action(words, len(self.view.dice_left), self.view.legal.steps))
             return True
         first, _, rest = words.partition(" ")
         found = meant(first)
         if len(found) != 1:
-            _say(unclear(first, found, self._possible))
+            _say(unclear(first, found, self._understood))
             return False
         (word,) = found
         if word not in WORDS:
@@ -381,7 +421,9 @@ class _Table:
         if word == "hint":
             self._hint()
         elif word == "moves":
-            _say(", ".join(_step_text(step) for step in self.view.legal.steps) or "none")
+            # Which die bears a checker off makes no difference that can be seen.
+            shown = dict.fromkeys(step_text(step) for step in self.view.legal.steps)
+            _say(", ".join(shown) or "none")
         else:
             _say(HELP)
         return False
@@ -412,10 +454,14 @@ class _Table:
     def _hint(self) -> None:
         request = game_pb2.HintRequest(game_id=self.view.game_id, token=self.token)
         hint = ask(self._transport, request, game_pb2.HintResponse)
-        for ranked in hint.plays:
+        # The plays begin with the moves made: of a complete turn the only one cannot be made again.
+        is_complete = hint.action == game_pb2.ACTION_KIND_CONFIRM
+        for ranked in [] if is_complete else hint.plays:
             _say(f"{ranked.equity:+.3f}  {ranked.play.notation}")
         if hint.HasField("cube"):
             _say(hint.cube.action_text)
+        elif is_complete:
+            _say("The turn is complete: done ends it.")
         elif not hint.plays:
             name = game_pb2.ActionKind.Name(hint.action).removeprefix("ACTION_KIND_")
             _say(name.lower().replace("_", " "))
@@ -423,19 +469,12 @@ class _Table:
     def exported(self, file: Path) -> str:
         """The game written down, in the form that the file's name asks for."""
         form = game_pb2.EXPORT_FORMAT_JSON
-        if file.suffix.lower() == ".mat":
+        if _is_match_text(file):
             form = game_pb2.EXPORT_FORMAT_MAT
         request = game_pb2.ExportGameRequest(
             game_id=self.view.game_id, token=self.token, format=form
         )
         return ask(self._transport, request, game_pb2.ExportGameResponse).text
-
-
-def _step_text(step: game_pb2.StepOption) -> str:
-    source = "bar" if step.source == 25 else str(step.source)
-    target = str(step.target or "off")
-    star = "*" if any(one.hit for one in step.steps) else ""
-    return f"{source}/{target}{star}"
 
 
 def _read(prompt: str) -> str | None:

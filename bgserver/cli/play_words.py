@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from bgserver.v1 import common_pb2, game_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 __all__ = [
     "ENTER",
     "HELP",
+    "TALK",
     "WORDS",
     "conceded",
     "meant",
     "move_action",
+    "step_text",
     "unclear",
     "word_action",
 ]
@@ -40,7 +42,8 @@ WORDS: dict[str, game_pb2.ActionKind.ValueType] = {
     "resign": game_pb2.ACTION_KIND_RESIGN,
 }
 """Words that act, and what they do."""
-_TALK = ("hint", "moves", "board", "help", "quit")  # words that only ask, or leave
+TALK = ("hint", "moves", "board", "help", "quit")
+"""Words that only ask, or leave."""
 ENTER = ("roll", "done", "next")
 """What an empty line does, the first that is possible."""
 HELP = """\
@@ -58,6 +61,7 @@ _RESIGNATIONS = {
     "backgammon": common_pb2.RESIGNATION_BACKGAMMON,
 }
 _MOVE = re.compile(r"(bar|\d{1,2})/(off|\d{1,2})\*?")
+_BAR = 25
 _NEAREST = 3
 _LONGEST_SHOWN = 20
 
@@ -68,7 +72,7 @@ def meant(word: str) -> list[str]:
     All words count, possible now or not: what a beginning means must not change with the state of
     the game, or a roll that comes too late would be a resignation.
     """
-    every = (*WORDS, *_TALK)
+    every = (*WORDS, *TALK)
     return [word] if word in every else [one for one in every if one.startswith(word)]
 
 
@@ -78,12 +82,12 @@ def unclear(word: str, found: Collection[str], possible: Collection[str]) -> str
     Args:
         word: What was typed.
         found: What it may mean.
-        possible: The words that would act now.
+        possible: What may be typed now.
     """
     if found:
         return f"{word!r} may be {', '.join(found)}; type more of the word"
     shown = word if len(word) <= _LONGEST_SHOWN else f"{word[:_LONGEST_SHOWN]}..."
-    near = difflib.get_close_matches(word, (*WORDS, *_TALK), _NEAREST)
+    near = difflib.get_close_matches(word, (*WORDS, *TALK), _NEAREST)
     guess = f"nearest: {', '.join(near)}" if near else f"possible now: {', '.join(possible)}"
     return f"no command {shown!r}; {guess}; help tells them all"
 
@@ -119,20 +123,48 @@ def _resignation(rest: str) -> str | None:
     return next((name for name in _RESIGNATIONS if name.startswith(rest)), None)
 
 
-def move_action(words: str, dice_left: int) -> game_pb2.GameAction:
+def step_text(option: game_pb2.StepOption) -> str:
+    """A single move as it is listed and typed: points where it hits on the way stay visible."""
+    text = "bar" if option.source == _BAR else str(option.source)
+    for step in option.steps:
+        if step.hit or step.target == option.target:
+            text += f"/{step.target or 'off'}{'*' * step.hit}"
+    return text
+
+
+def move_action(
+    words: str, dice_left: int, options: Sequence[game_pb2.StepOption]
+) -> game_pb2.GameAction:
     """The action of a play or a single move.
 
     Args:
-        words: For example `13/8 6/5*`, or `13/8`.
+        words: For example `13/8 6/5*`, `13/8`, or a move with its way, `8/5*/1*`.
         dice_left: Numbers of the roll that are not used yet; a move with the last one ends the
-            turn.
+            turn, and so does one with its way that uses all of them.
+        options: The single moves that are possible now.
     """
-    single = _MOVE.fullmatch(words)
     action = game_pb2.GameAction()
-    if single is None or dice_left == 1:
-        action.play.notation = words
-    else:
+    single = _MOVE.fullmatch(words)
+    fitting = [option for option in options if step_text(option) == words]
+    if single is not None and not fitting:
         source, target = single.groups()
-        action.step.source = 25 if source == "bar" else int(source)
-        action.step.target = 0 if target == "off" else int(target)
+        typed = game_pb2.StepOption(
+            source=_BAR if source == "bar" else int(source),
+            target=0 if target == "off" else int(target),
+        )
+        typed.steps.add(source=typed.source, target=typed.target)
+        ends = (typed.source, typed.target)
+        fitting = [one for one in options if (one.source, one.target) == ends] or [typed]
+    if len({step_text(option) for option in fitting}) != 1:
+        # A whole play, or a move that may hit on the way or not: the server says which there are.
+        action.play.notation = words
+        return action
+    option = fitting[0]
+    if dice_left == (len(option.steps) if single is None else 1):
+        # Not as notation: that would be the whole turn, with the moves that are made already.
+        action.play.steps.steps.extend(option.steps)
+    else:
+        action.step.source = option.source
+        action.step.target = option.target
+        action.step.low_die_first = option.low_die_first
     return action

@@ -52,6 +52,16 @@ _BEAVER_ANSWERS = {
     engine_pb2.BEAVER_ANSWER_DROP: " / drop",
     engine_pb2.BEAVER_ANSWER_RACCOON: " / raccoon",
 }
+_REFUSALS = {
+    "CRAWFORD_GAME": "it is the Crawford game",
+    "ONE_POINT_MATCH": "the match is to one point",
+    "ALREADY_ROLLED": "the dice are rolled already",
+    "NOT_CUBE_OWNER": "the opponent owns the cube",
+    "CUBE_AT_CAP": "the cube may go no higher",
+    "OFFER_PENDING": "an offer waits for its answer",
+    "GAME_OVER": "the game is over",
+}
+"""Why the player on roll may not double, by the reason of the answer."""
 
 
 def show(*parts: RenderableType) -> None:
@@ -202,7 +212,8 @@ def cube_table(advice: engine_pb2.AdviseCubeResponse) -> list[Table]:
         if is_known
     ]
     if advice.refusals:
-        facts.append(("May not double", ", ".join(advice.refusals)))
+        reasons = [_REFUSALS.get(reason, reason) for reason in advice.refusals]
+        facts.append(("May not double", ", ".join(reasons)))
     elif advice.dead_cube:
         facts.append(("Cube", "dead: no double can gain anything"))
     facts.append(("Judged by", advice.preset or _level(advice.level)))

@@ -32,6 +32,7 @@ __all__ = ["GrpcTransport", "Transport", "ask", "connect"]
 
 _Answer = TypeVar("_Answer", bound="Message")
 _WITHOUT = "start one with `bgserver serve`, or leave --address away"
+_WHERE_GIVEN = "--token or in BGSERVER_TOKEN"
 
 
 class Transport(Protocol):
@@ -99,6 +100,7 @@ class GrpcTransport:
             raise input_error(message, field="--address", reason="MALFORMED_ADDRESS")
         self._address = address
         self._channel = grpc.insecure_channel(address)
+        self._token = token
         self._metadata = (("authorization", f"Bearer {token}"),) if token else None
         self._timeout_s = timeout_s
 
@@ -147,7 +149,17 @@ class GrpcTransport:
                 status.message = (
                     f"cannot reach a server at {self._address}: {status.message}; {_WITHOUT}"
                 )
+            elif status.code == grpc.StatusCode.UNAUTHENTICATED.value[0]:
+                status.message = self._what_to_do_about_tokens()
+            _name_timeout(status, self._timeout_s)
             raise StatusError(status) from None
+
+    def _what_to_do_about_tokens(self) -> str:
+        """What to type after the server refused the token, or that there was none."""
+        server = f"the server at {self._address}"
+        if self._token:
+            return f"{server} does not accept this token; give another with {_WHERE_GIVEN}"
+        return f"{server} asks for a token; give it with {_WHERE_GIVEN}"
 
 
 class _InProcess:
@@ -159,18 +171,35 @@ class _InProcess:
 
     def unary(self, method: MethodDescriptor, request: Message) -> Message:
         """The answer to one request."""
-        return self._local.unary(_path(method), request, self._timeout_s)
+        with self._translated():
+            return self._local.unary(_path(method), request, self._timeout_s)
 
     def stream(
         self, method: MethodDescriptor, requests: Iterable[Message]
     ) -> Generator[Message, None, None]:
         """The answers to one request, or to many; closing the generator stops the call."""
         given = requests if method.client_streaming else next(iter(requests))
-        yield from self._local.stream(_path(method), given, self._timeout_s)
+        with self._translated():
+            yield from self._local.stream(_path(method), given, self._timeout_s)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Put errors in the words of the command line."""
+        try:
+            yield
+        except StatusError as error:
+            _name_timeout(error.status, self._timeout_s)
+            raise StatusError(error.status) from None
 
 
 def _path(method: MethodDescriptor) -> str:
     return f"/{method.containing_service.full_name}/{method.name}"
+
+
+def _name_timeout(status: status_pb2.Status, timeout_s: float | None) -> None:
+    """Name the option in place of the deadline that it set, if that has passed."""
+    if timeout_s is not None and status.code == grpc.StatusCode.DEADLINE_EXCEEDED.value[0]:
+        status.message = f"not done within {timeout_s:g} s; a longer --timeout allows more"
 
 
 def _status(error: grpc.RpcError) -> status_pb2.Status:

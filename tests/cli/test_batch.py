@@ -169,11 +169,11 @@ def test_what_cannot_be_done_is_refused_before_any_work(
     source.write_text("start\n")
     for arguments, text in (
         ((str(source), str(tmp_path / "no" / "out.jsonl")), "there is no folder"),
-        ((str(tmp_path / "none.jsonl"), str(output)), "none.jsonl"),
+        ((str(tmp_path / "none.jsonl"), str(output)), "error: IN: there is no file"),
         ((str(source), str(source)), "another file"),
         ((str(source), str(output), "--level", "static", "--time-ms", "5"), "level or a time"),
         ((str(source), str(output), "--level", "random"), "error: --level: expected one of"),
-        ((str(source), str(output), "--level", "rollout_slow"), "rollout_deep@1, or a level"),
+        ((str(source), str(output), "--level", "rollout_slow"), "lookahead_3, rollout_fast@1, "),
         (
             (str(source), str(output), "--rollout", "--level", "rollout_fast"),
             "error: --level: a rollout plays at one of static, ",

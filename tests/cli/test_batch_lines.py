@@ -240,7 +240,7 @@ def test_levels_that_roll_out() -> None:
 
 
 def test_a_level_that_does_not_judge_is_not_offered() -> None:
-    words = r"static.*lookahead_3 or a rollout level, got 'random'"
+    words = r"static.*lookahead_3, rollout_fast, rollout_medium, rollout_deep, got 'random'"
     with pytest.raises(UnreadableLineError, match=words) as caught:
         _read({"position": "start", "level": "random"})
     assert [fault.reason for fault in caught.value.faults] == ["UNKNOWN_LEVEL"]

@@ -10,6 +10,7 @@ import pytest
 
 from bgserver.cli.batch_output import look_at_input, opened, record_path, require_place
 from bgserver.engine.errors import InvalidInputError
+from tests.cli.conftest import CommandLine
 
 if TYPE_CHECKING:
     from bgserver.cli.batch_lines import Figure
@@ -175,6 +176,14 @@ def test_what_is_no_regular_file_is_refused(batch: _Batch, tmp_path: Path) -> No
             require_place(path, batch.questions)
     with pytest.raises(InvalidInputError, match="IN must be a regular file"):
         require_place(tmp_path / "new.jsonl", folder)
+
+
+def test_an_input_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    answers, questions = tmp_path / "out.jsonl", tmp_path / "in.jsonl"
+    answer = CommandLine([])("batch", str(questions), str(answers))
+    assert answer.code == 2
+    assert answer.err == f"error: IN: there is no file {questions}\n"
+    assert not answers.exists()
 
 
 def test_an_empty_input_gives_an_empty_output(tmp_path: Path) -> None:

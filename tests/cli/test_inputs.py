@@ -58,7 +58,12 @@ def test_what_has_colons_is_left_to_the_server_as_an_xgid() -> None:
         assert parse_position(text).xgid == text
 
 
-@pytest.mark.parametrize("text", ["nonsense", "", "XGID=-b----E-C---eE---c-e----B-"])
+def test_what_has_the_prefix_of_an_xgid_is_left_to_the_server_as_one() -> None:
+    for text in ("XGID=-b----E-C---eE---c-e----B-", "xgid=abc", "XGID="):
+        assert parse_position(text).xgid == text
+
+
+@pytest.mark.parametrize("text", ["nonsense", "", "XGID", "-b----E-C---eE---c-e----B-"])
 def test_what_is_no_position_is_refused_with_the_forms_there_are(text: str) -> None:
     with pytest.raises(InvalidInputError, match="start, nardy-start or 26 numbers"):
         parse_position(text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from google.protobuf import json_format
 
+from bgserver.cli.options import DEPTHS
 from bgserver.v1 import simulation_pb2
 from tests.cli.conftest import CommandLine
 from tests.serving import BGSERVER
@@ -166,6 +167,14 @@ def test_who_cannot_be_read_may_play_elsewhere(remote: CommandLine) -> None:
     assert answer.code == 2
     assert answer.err.startswith("error: first: ")
     assert answer.err.count("error: ") == 1
+
+
+def test_judges_are_levels_that_judge(remote: CommandLine) -> None:
+    answer = remote(*_MATCH, "-n", "2", "--judge", "random")
+    assert answer.code == 2
+    names = ", ".join(repr(name) for name in DEPTHS)
+    assert f"'random' is not one of {names}" in " ".join(answer.err.replace("│", " ").split())
+    assert "LEVEL_" not in answer.err
 
 
 def test_a_time_without_a_player_elsewhere_is_refused(remote: CommandLine) -> None:

@@ -69,10 +69,29 @@ def test_words_that_mean_nothing_get_a_line(bgserver: CommandLine) -> None:
     answer = bgserver("play", "--seed", "3", stdin=_lines("resing", "xyzzy", "resign everything"))
     assert answer.code == 0, answer.err
     assert "no command 'resing'; nearest: resign; help tells them all" in answer.out
-    assert "no command 'xyzzy'; possible now: roll, double, resign; help tells" in answer.out
+    assert (
+        "no command 'xyzzy'; possible now: roll, double, resign, hint, board, help, quit; "
+        in answer.out
+    )
     # Nothing is given up by a word that nobody understands.
     assert "expected resign single, gammon or backgammon, got 'everything'" in answer.out
     assert "offers to lose" not in answer.out
+
+
+def test_all_that_may_be_typed_is_named(bgserver: CommandLine) -> None:
+    answer = bgserver("play", "--seed", "3", stdin=_lines("roll", "24/21", "xyzzy"))
+    assert answer.code == 0, answer.err
+    possible = "a play or move such as 24/18, undo, resign, hint, moves, board, help, quit"
+    assert f"no command 'xyzzy'; possible now: {possible}; help tells them all" in answer.out
+
+
+def test_a_complete_turn_has_no_dice_and_needs_no_play(bgserver: CommandLine) -> None:
+    answer = bgserver("play", "--seed", "3", stdin=_lines("roll", "24/15", "hint", "xyzzy", "done"))
+    assert answer.code == 0, answer.err
+    prompt = "\n(undo, done, resign) > \n"
+    assert f"{prompt}The turn is complete: done ends it.{prompt}" in answer.out
+    assert "possible now: undo, done, resign, hint, board, help, quit" in answer.out
+    assert "Player: 24/15\n" in answer.out
 
 
 def test_the_beginning_of_a_word_never_gives_the_game_up(bgserver: CommandLine) -> None:
@@ -106,6 +125,48 @@ def test_a_place_to_write_is_looked_at_before_the_game(
     ]
     assert lines[3].startswith("error: --player: ")
     assert len(lines) == 4
+
+
+def test_long_nardy_is_no_match_text(
+    bgserver: CommandLine, tmp_path: Path, server_address: str
+) -> None:
+    file = tmp_path / "n.mat"
+    fault = (
+        "error: --export: match text (.mat) is for backgammon; expected, for Long Nardy, "
+        "a .json file such as n.json\n"
+    )
+    new = bgserver("play", "--preset", "long_nardy", "--export", str(file), stdin="\n")
+    assert (new.code, new.out, new.err) == (2, "", fault)
+    with closing(Client(server_address)) as client:
+        game = client.create_game("long_nardy", first=person("Anna"), second="normal")
+    back = _COMMANDS(
+        *("play", "--address", server_address, "--game", game.game_id, "--export", str(file)),
+        f"--game-token={game.first_token}",
+    )
+    assert (back.code, back.out, back.err) == (2, "", fault)
+    assert not file.exists()
+    written = tmp_path / "n.json"
+    as_json = bgserver("play", "--preset", "long_nardy", "--export", str(written), stdin="quit\n")
+    assert as_json.code == 0, as_json.err
+    assert json.loads(written.read_text(encoding="utf-8"))["events"]
+
+
+def test_listed_moves_differ_and_can_be_typed(bgserver: CommandLine) -> None:
+    def told(*words: str) -> str:
+        answer = bgserver(
+            *("play", "--name", "Anna", "--player", "normal", "--seed", "1"),
+            stdin=_lines("24/18 18/13", "roll", *words),
+        )
+        assert answer.code == 0, answer.err
+        return answer.out
+
+    # What is hit on the way is shown as in the notation of plays; the other way hits once.
+    assert "13/6, 8/5*, 8/4, 8/1*, 8/5*/1*, 6/3, 6/2\n" in told("moves")
+    assert "Anna: 8/5*/1*\n" in told("8/5*/1*")
+    assert "Anna: 8/1*\n" in told("8/1*", "done")
+    # The last move of a turn is no whole play either.
+    assert "Anna: 24/20 8/5*\n" in told("8/5*", "24/20")
+    assert "it could be" in told("8/1")
 
 
 def test_who_leaves_has_left(bgserver: CommandLine) -> None:
@@ -348,3 +409,24 @@ def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> No
     assert other_form.err.endswith(f"it is not JSON, or damaged; {how}\n")
     nowhere = _COMMANDS("games", "export", match.game_id, "--data", path, "-o", "/none/game.mat")
     assert nowhere.err == "error: --output: there is no folder /none\n"
+
+
+def test_an_export_of_long_nardy_says_what_to_type(
+    data: tuple[str, str, Any], tmp_path: Path
+) -> None:
+    path, address, _ = data
+    with closing(Client(address)) as client:
+        game = client.create_game("long_nardy", first=person("Anna"), second=person("Ben"))
+    places = (("--data", path), ("--address", address, f"--game-token={game.first_token}"))
+    for place in places:
+        command = ("games", "export", game.game_id, *place)
+        refused = _COMMANDS(*command)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err == (
+            "error: --format: match text is for backgammon; "
+            "for Long Nardy: --format json, or -o FILE.json\n"
+        )
+        assert json.loads(_COMMANDS(*command, "--format", "json").out)["events"]
+        file = tmp_path / "n.json"
+        assert _COMMANDS(*command, "-o", str(file)).code == 0
+        assert json.loads(file.read_text(encoding="utf-8"))["game_id"] == game.game_id

@@ -152,6 +152,20 @@ def test_cube_in_a_match(bgserver: CommandLine) -> None:
     assert "MWC" in bgserver("cube", xgid).out
 
 
+def test_cube_after_the_roll_says_that_the_dice_are_in_the_way(bgserver: CommandLine) -> None:
+    answer = bgserver("cube", "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10")
+    assert "Best:" not in answer.out
+    assert "The dice are rolled already, so no double is possible now." in answer.out
+    assert "what would be right before the roll" in answer.out
+    assert "ALREADY_ROLLED" not in answer.out
+
+
+def test_why_there_is_no_double_is_said_in_words(bgserver: CommandLine) -> None:
+    answer = bgserver("cube", "XGID=-b----E-C---eE---c-e----B-:1:-1:1:31:0:0:0:0:10")
+    assert "Best: double not allowed" in answer.out
+    assert "the dice are rolled already, the opponent owns the cube" in answer.out
+
+
 def test_cube_at_every_score(bgserver: CommandLine) -> None:
     answer = bgserver("cube", "start", "--scores", "3")
     assert answer.code == 0
@@ -243,6 +257,13 @@ def test_bad_input_names_each_field_and_ends_with_2(
     assert told == fields
 
 
+def test_an_xgid_without_its_end_is_told_so(bgserver: CommandLine) -> None:
+    answer = bgserver("plays", "xgid=-b----E-C---eE---c-e----B-", "31")
+    assert answer.code == 2
+    words = "expected 10 fields between colons, got 1"
+    assert answer.err == f"error: position.xgid: {words}\n"
+
+
 def test_whoever_does_not_know_how_dice_are_given_is_told(bgserver: CommandLine) -> None:
     for command in ("rank", "bot", "plays"):
         answer = bgserver(command, "start")
@@ -277,7 +298,7 @@ def test_bot(bgserver: CommandLine) -> None:
     first = bgserver(*again)
     assert json_format.Parse(first.out, engine_pb2.ChoosePlayResponse()).seed == 3
     assert bgserver(*again).out == first.out
-    cube = bgserver("bot", "start", "--cube", "--player", "20")
+    cube = bgserver("bot", "start", "--cube", "--player", "20", "--seed", "3")
     assert "roll, loses 0.000" in cube.out
     for wrong in (["bot", "start", "62", "-p", "genius"], ["bot", "start"]):
         assert bgserver(*wrong).code == 2

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from google.protobuf import json_format
 
+from bgserver.cli.options import DEPTHS
+from bgserver.engine.rollout_level import ROLLOUT_LEVELS
 from bgserver.v1 import rollout_pb2
 
 if TYPE_CHECKING:
@@ -101,10 +103,9 @@ def test_rollout_levels(bgserver: CommandLine) -> None:
     )
     wrong = bgserver("eval", "start", "--level", "rollout_slow")
     assert wrong.err.startswith("error: --level: expected one of rollout_fast@1, ")
-    assert (
-        "error: --level: expected one of static, "
-        in bgserver("eval", "start", "--level", "deep").err
-    )
+    names = ", ".join((*DEPTHS, *(level.name for level in ROLLOUT_LEVELS)))
+    wrong = bgserver("eval", "start", "--level", "deep")
+    assert wrong.err == f"error: --level: expected one of {names}, got 'deep'\n"
 
 
 def test_a_rollout_level_says_so_where_it_rolls_nothing_out(bgserver: CommandLine) -> None:

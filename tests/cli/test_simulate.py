@@ -100,3 +100,9 @@ def test_any_rule_can_be_set(bgserver: CommandLine) -> None:
     statistics = json_format.Parse(changed.out, simulation_pb2.SimulationStatistics())
     assert statistics.mean_cube == 1
     assert list(statistics.first_wins[1:]) == [0, 0]
+
+
+def test_what_takes_longer_than_its_timeout_names_the_option(bgserver: CommandLine) -> None:
+    answer = bgserver("simulate", "100000", "--timeout", "0.3")
+    assert answer.code == 3
+    assert answer.err == "error: not done within 0.3 s; a longer --timeout allows more\n"
