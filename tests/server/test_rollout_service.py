@@ -148,6 +148,7 @@ async def test_light_requests_are_answered_meanwhile(engine_stub: Stub) -> None:
     )
     for _ in range(20):
         await engine_stub.Evaluate(request, timeout=5)
+    assert not call.done()
     call.cancel()
 
 
