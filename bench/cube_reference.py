@@ -4,6 +4,8 @@
     python -m bench.cube_reference --levels static,lookahead_1,lookahead_2 --groups
     python -m bench.cube_reference --levels lookahead_1 --formula --worst 10 --weights FOLDER
 
+    python -m bench.cube_reference --decisions more.jsonl
+
 `--formula` adds what the static formula for the cube makes of the same chances: beside the level
 itself it tells wrong chances from a wrong formula. `--groups` splits the losses by what decides the
 position and by the score.
@@ -138,6 +140,9 @@ def main() -> None:
     parser.add_argument(
         "--levels", type=_levels, default=[Level.STATIC], help="with commas between them"
     )
+    parser.add_argument(
+        "--decisions", type=Path, default=REFERENCE, help="a file of `bench.cube_decisions`"
+    )
     parser.add_argument("--every", type=int, default=1, help="take every n-th decision only")
     parser.add_argument("--formula", action="store_true", help="the static formula as well")
     parser.add_argument("--groups", action="store_true", help="losses group by group")
@@ -145,7 +150,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="folder with other weights")
     options = parser.parse_args()
     engine = Engine.load(weights=options.weights)
-    reference = decisions()[:: options.every]
+    reference = decisions(options.decisions)[:: options.every]
     print(f"{len(reference)} decisions; mean loss in mEq a decision")
     print(f"{'':>24} {'money':^29} {'match':^29} {'all':^29}")
     print(f"{'':>24} {' '.join(['double'.rjust(14), 'take'.rjust(14)] * 3)}")

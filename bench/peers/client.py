@@ -11,13 +11,17 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bgserver.engine.position import CubeOwner
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
+
+    from bgserver.engine.position import GameState
 
 __all__ = [
     "NAMES",
@@ -217,6 +221,32 @@ class Peer:
             "cubeful": cubeful,
             "cases": [[list(case.board), *case.dice] for case in cases],
         }
+        reply = self._reply(request)
+        return [Answer(tuple(board), seconds, used) for board, seconds, used in reply]
+
+    def ask_doubles(
+        self, states: Sequence[GameState], rolls: int
+    ) -> list[tuple[float, float, float]]:
+        """Equities of no double, double and take, double and pass, on the present cube.
+
+        Args:
+            states: Positions with their cubes and scores, where the player on roll may double;
+                beavers do not count.
+            rolls: How many rolls to look ahead.
+
+        Raises:
+            PeerError: No answer came, or it says that something went wrong.
+        """
+        doubles = []
+        for state in states:
+            owned = state.cube.owner is CubeOwner.ON_ROLL
+            away = (0, 0) if state.match is None else state.match.away
+            case = [*state.position.points, state.cube.value, owned, *away, state.jacoby]
+            doubles.append(case)
+        reply = self._reply({"rolls": rolls, "doubles": doubles})
+        return [(no_double, take, drop) for no_double, take, drop in reply]
+
+    def _reply(self, request: dict[str, Any]) -> list[Any]:
         try:
             self._stream.write(json.dumps(request) + "\n")
             self._stream.flush()
@@ -232,4 +262,5 @@ class Peer:
         if isinstance(reply, dict):
             message = f"{self.name}: {reply['error']}"
             raise PeerError(message)
-        return [Answer(tuple(board), seconds, used) for board, seconds, used in reply]
+        found: list[Any] = reply
+        return found
