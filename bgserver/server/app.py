@@ -319,12 +319,12 @@ async def _serve(
         with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
             loop.add_signal_handler(number, on_signal, number)
     server = BgServer(config, loader=loader, extra=extra())
-    await server.listen()
-    if on_listening is not None:
-        on_listening(server.address)
-    warm_up = asyncio.create_task(server.warm_up(on_progress))
     stopped = asyncio.create_task(stop.wait())
     try:
+        await server.listen()
+        if on_listening is not None:
+            on_listening(server.address)
+        warm_up = asyncio.create_task(server.warm_up(on_progress))
         await asyncio.wait({warm_up, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if warm_up.done():
             warm_up.result()

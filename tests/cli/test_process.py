@@ -195,8 +195,11 @@ def test_impossible_variables_of_the_server_are_told_like_options() -> None:
 
 def test_damaged_weights_are_named(tmp_path: Path) -> None:
     (tmp_path / "weights.npz").write_bytes(b"garbage")
-    result = _run("serve", "--port", "0", "--weights", str(tmp_path / "weights.npz"))
+    data = str(tmp_path / "games.db")
+    options = ["--port", "0", "--data", data, "--weights", str(tmp_path / "weights.npz")]
+    result = _run("serve", *options)
     assert result.returncode == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["weights.npz"]
     assert "weights.npz" in result.stderr
     assert "Traceback" not in result.stderr
 
