@@ -36,6 +36,7 @@ from bgserver.cli.problems import FAILED, INTERRUPTED, gathered, input_error
 from bgserver.cli.progress import counter, rate_text
 from bgserver.engine.errors import ClusterError, Fault, InvalidInputError
 from bgserver.server.errors import StatusError
+from bgserver.server.foreign import SCHEDULER_EXPECTED, is_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +172,7 @@ def batch(
         truncate=truncate,
         seed=seed,
     )
-    _require_settings(settings, plot, ambiguous=cluster is not None and address is not None)
+    _require_settings(settings, plot, cluster, address)
     require_place(output, source)
     questions = look_at_input(source)
     summary = Summary()
@@ -225,19 +226,25 @@ def _full_level(level: str | None, rollout_levels: Sequence[str]) -> str | None:
     raise input_error(message, field="--level", reason="UNKNOWN_LEVEL")
 
 
-def _require_settings(settings: LineSettings, plot: Path | None, *, ambiguous: bool) -> None:
+def _require_settings(
+    settings: LineSettings, plot: Path | None, cluster: str | None, address: str | None
+) -> None:
     """See that the settings fit together; every fault is named.
 
     Args:
         settings: Of the lines.
         plot: Where to draw.
-        ambiguous: Both a server and a cluster are named.
+        cluster: The scheduler of a cluster.
+        address: A server.
     """
     faults: list[Fault] = []
     with gathered(faults), naming_options(LIMIT_OPTIONS):
         limit_message(settings.level, settings.time_ms)
     faults += _rollout_faults(settings)
-    if ambiguous:
+    if cluster is not None and not is_scheduler(cluster):
+        message = f"{SCHEDULER_EXPECTED}, got {cluster!r}"
+        faults.append(Fault("--cluster", "NOT_AN_ADDRESS", message))
+    if cluster is not None and address is not None:
         message = "expected a server or a cluster, got both"
         faults.append(Fault("--cluster", "WORKERS_AMBIGUOUS", message))
     if plot is not None:

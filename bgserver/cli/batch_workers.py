@@ -90,7 +90,9 @@ def on_cluster(address: str) -> Iterator[Workers]:
     Raises:
         ClusterError: The cluster cannot do it.
     """
-    from bgserver.engine.cluster import connect_cluster  # noqa: PLC0415 -- loads slowly
+    from bgserver.engine.cluster import connect_cluster, require_dask  # noqa: PLC0415 -- loads slowly
+
+    require_dask()
     from bgserver.engine.dask_worker import EngineSource  # noqa: PLC0415 -- loads slowly
     from bgserver.engine.evaluator import Engine  # noqa: PLC0415 -- loads Numba
 

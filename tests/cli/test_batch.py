@@ -333,6 +333,16 @@ def test_a_server_that_goes_away_can_be_survived(
     assert output.read_bytes() == expected.read_bytes()
 
 
+def test_what_cannot_be_a_scheduler_is_refused_with_all_else(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("{}\n")
+    places = (str(tmp_path / "in"), str(tmp_path / "out"))
+    outcome = CommandLine([])("batch", *places, "--cluster", "nonsense://x:1", "--trials", "5")
+    assert outcome.code == 2
+    expected = "expected tcp://HOST:PORT, for example tcp://127.0.0.1:8786"
+    assert f"error: --cluster: {expected}, got 'nonsense://x:1'\n" in outcome.err
+    assert "error: --trials: " in outcome.err
+
+
 def test_a_cluster_and_a_server_are_not_both_asked(tmp_path: Path) -> None:
     arguments = ("in", "out", "--cluster", "tcp://127.0.0.1:9", "--address", "127.0.0.1:9")
     outcome = CommandLine([])("batch", *arguments)

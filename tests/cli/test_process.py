@@ -176,6 +176,10 @@ def test_the_address_may_come_from_the_environment(server_address: str) -> None:
         ["serve", "--port", "99999", "--threads", "0"],
         ["serve", "--port", "many"],
         ["serve", "--log-level", "loud"],
+        ["serve", "--cluster", "nonsense", "--remote-engine", "nowhere"],
+        ["serve", "--cluster", "http://127.0.0.1:8786", "--port", "99999"],
+        ["serve", "--cluster", "tcp://127.0.0.1", "--remote-engine", "http://127.0.0.1:1"],
+        ["serve", "--cluster", "tcp://127.0.0.1:99999"],
     ],
 )
 def test_impossible_options_of_the_server(arguments: list[str]) -> None:
@@ -184,6 +188,32 @@ def test_impossible_options_of_the_server(arguments: list[str]) -> None:
     for option in arguments[1::2]:
         assert option in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "batch"])
+def test_without_dask_a_cluster_is_refused_before_anything_is_compiled(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "in").write_text("{}\n")
+    arguments = {
+        "serve": ["--port", "0", "--data", str(tmp_path / "games.db")],
+        "batch": [str(tmp_path / "in"), str(tmp_path / "out")],
+    }[command]
+    script = (
+        "import sys\n"
+        "sys.modules['distributed'] = None\n"
+        "from bgserver.cli.app import run\n"
+        "from bgserver.engine.evaluator import Engine\n"
+        "del Engine.load\n"
+        f"run({[command, '--cluster', 'tcp://127.0.0.1:9', *arguments]!r})\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    assert result.returncode == 3
+    lines = result.stderr.splitlines()
+    assert lines[-1] == 'error: a cluster needs Dask: pip install "bgserver[dask]"'
+    assert [file.name for file in tmp_path.iterdir()] == ["in"]
 
 
 def test_impossible_variables_of_the_server_are_told_like_options() -> None:
