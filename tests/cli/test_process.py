@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import socket
@@ -87,6 +88,11 @@ def test_help_names_every_command() -> None:
         "games",
     ]:
         assert f" {command} " in result.stdout
+
+
+def test_help_groups_every_command_and_the_rarest_come_last() -> None:
+    groups = re.findall("─ ([A-Z][a-z]+) ─", _run("--help").stdout)
+    assert groups == ["Options", "Server", "Rules", "Engine", "Scripts", "Games", "Training"]
 
 
 @pytest.mark.parametrize("command", ["plays", "serve", "call"])
