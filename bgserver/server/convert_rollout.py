@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault, InvalidInputError
@@ -109,7 +108,7 @@ def begin_rollout(
         spec = play_rollout(state, dice, plays, options, first_turn=request.first_turn)
         if len(plays) == 1 and not request.plays:
             # A roll that leaves no choice: nothing of what was asked for is wrong.
-            rules = replace(rules, joint_deviations=None)
+            rules = rules.for_one_candidate()
     yield
     return spec, RolloutRun(engine, spec, rules, before)
 
