@@ -34,6 +34,7 @@ from bgserver.cli.own_words import naming_options
 from bgserver.cli.plots import require_plot
 from bgserver.cli.problems import FAILED, INTERRUPTED, gathered, input_error
 from bgserver.cli.progress import counter, rate_text
+from bgserver.cli.transport import NAME_SERVER, token_faults
 from bgserver.engine.errors import ClusterError, Fault, InvalidInputError
 from bgserver.server.errors import StatusError
 from bgserver.server.foreign import SCHEDULER_EXPECTED, is_scheduler
@@ -172,7 +173,8 @@ def batch(
         truncate=truncate,
         seed=seed,
     )
-    _require_settings(settings, plot, cluster, address)
+    idle = _idle_options(cluster, address, threads, token, timeout)
+    _require_settings(settings, plot, cluster, address, idle)
     require_place(output, source)
     questions = look_at_input(source)
     summary = Summary()
@@ -227,7 +229,11 @@ def _full_level(level: str | None, rollout_levels: Sequence[str]) -> str | None:
 
 
 def _require_settings(
-    settings: LineSettings, plot: Path | None, cluster: str | None, address: str | None
+    settings: LineSettings,
+    plot: Path | None,
+    cluster: str | None,
+    address: str | None,
+    idle: Sequence[Fault],
 ) -> None:
     """See that the settings fit together; every fault is named.
 
@@ -236,6 +242,7 @@ def _require_settings(
         plot: Where to draw.
         cluster: The scheduler of a cluster.
         address: A server.
+        idle: Options that these would not look at.
     """
     faults: list[Fault] = []
     with gathered(faults), naming_options(LIMIT_OPTIONS):
@@ -247,11 +254,31 @@ def _require_settings(
     if cluster is not None and address is not None:
         message = "expected a server or a cluster, got both"
         faults.append(Fault("--cluster", "WORKERS_AMBIGUOUS", message))
+    faults += idle
     if plot is not None:
         with gathered(faults):
             require_plot(plot)
     if faults:
         raise InvalidInputError(faults)
+
+
+def _idle_options(
+    cluster: str | None,
+    address: str | None,
+    threads: int | None,
+    token: str | None,
+    timeout: float | None,
+) -> list[Fault]:
+    """Options that those who answer would not look at; all are given as they were typed."""
+    faults = []
+    if threads is not None and (cluster is not None or address is not None):
+        message = "the threads are those of this process, and others answer"
+        faults.append(Fault("--threads", "ONLY_HERE", message))
+    faults += token_faults(address, token)
+    if timeout is not None and address is None:
+        message = f"it is for the answers of a server, {NAME_SERVER}"
+        faults.append(Fault("--timeout", "ONLY_WITH_ADDRESS", message))
+    return faults
 
 
 def _rollout_faults(settings: LineSettings) -> list[Fault]:

@@ -27,8 +27,8 @@ from bgserver.cli.options import (
 from bgserver.cli.out_files import UNKNOWN_FORMAT, out_file_faults
 from bgserver.cli.own_words import naming_options
 from bgserver.cli.problems import error_line, input_error, status_for
-from bgserver.cli.transport import ask, connect
-from bgserver.engine.errors import InvalidInputError
+from bgserver.cli.transport import NAME_SERVER, ask, connect
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level, bot_name
 from bgserver.server.errors import StatusError
 from bgserver.v1 import common_pb2, game_pb2
@@ -143,13 +143,24 @@ def _server(ctx: typer.Context, address: str | None) -> str | None:
     A file that is named on the command line goes before a server named by the environment.
 
     Raises:
-        InvalidInputError: Both are named on the command line.
+        InvalidInputError: Both are named on the command line, or a file and what is for servers.
     """
-    if address is None or not _is_typed(ctx, "data"):
+    if address is not None and not _is_typed(ctx, "data"):
         return address
     if _is_typed(ctx, "address"):
         message = "expected a file or a server (--address), got both"
         raise input_error(message, field="--data", reason="PLACE_AMBIGUOUS")
+    faults = [
+        Fault(
+            f"--{name.replace('_', '-')}",
+            "ONLY_WITH_ADDRESS",
+            f"a file is read without it; it is for a server, {NAME_SERVER}",
+        )
+        for name in ("game_token", "token", "timeout")
+        if name in ctx.params and _is_typed(ctx, name)
+    ]
+    if faults:
+        raise InvalidInputError(faults)
     return None
 
 

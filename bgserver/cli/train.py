@@ -16,12 +16,14 @@ from typing import Annotated
 import typer
 
 from bgserver.cli.plots import require_plot
+from bgserver.cli.problems import input_error
 from bgserver.engine.position import Variant  # noqa: TC001 -- the same
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Make weights from zero.")
 
+_WIDTH = 256
 _NEEDS_EXTRA = "this needs PyTorch: pip install 'bgserver[train]'"
 
 
@@ -98,7 +100,10 @@ def fit(
     weights: Annotated[
         Path | None, typer.Option(help="Weights file to begin with; random without one.")
     ] = None,
-    width: Annotated[int, typer.Option(min=32, help="First layer if begun at random.")] = 256,
+    width: Annotated[
+        int | None,
+        typer.Option(min=32, help="First layer if begun at random.", show_default=str(_WIDTH)),
+    ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the labels.")] = 8,
     rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = 8e-3,
     only: Annotated[
@@ -114,6 +119,9 @@ def fit(
 
     Beside the weights file stand its checkpoint (.checkpoint) and its log (.jsonl).
     """
+    if weights is not None and width is not None:
+        message = "the weights that it begins with have their own; expected one of both"
+        raise input_error(message, field="--width", reason="ONLY_AT_RANDOM")
     from bgserver.training.commands import fit_weights
 
     try:
@@ -123,7 +131,7 @@ def fit(
             out,
             version,
             weights=weights,
-            width=width,
+            width=width or _WIDTH,
             epochs=epochs,
             rate=rate,
             only=only or (),

@@ -361,6 +361,9 @@ def test_lists_say_where_other_games_are(
     assert none.err.startswith(f"no such game listed by {address}\n")
     wrong = _COMMANDS("games", "list", "--data", path, "--preset", "chess")
     assert wrong.err.startswith("error: --preset: expected one of classic, ")
+    idle = ("--game-token", "x", "--token", "y", "--timeout", "3")
+    refused = _COMMANDS("games", "export", match.game_id, "--data", path, *idle)
+    assert [line.split(": ")[1] for line in refused.err.splitlines()] == list(idle[::2])
     # A file that is named goes before a server that the environment names.
     monkeypatch.setenv("BGSERVER_ADDRESS", address)
     assert match.game_id in _COMMANDS("games", "list", "--data", path).out
