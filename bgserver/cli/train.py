@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from bgserver.cli.compiling import telling_of_compilation
 from bgserver.cli.plots import require_plot
 from bgserver.cli.problems import input_error
 from bgserver.engine.position import Variant  # noqa: TC001 -- the same
@@ -37,7 +38,8 @@ def self_play(
     """Learn by TD(0) self-play; an interrupted run goes on from its last checkpoint."""
     from bgserver.training.commands import learn_by_self_play
 
-    learn_by_self_play(variant, folder, seed=seed, scale=scale)
+    with telling_of_compilation():
+        learn_by_self_play(variant, folder, seed=seed, scale=scale)
 
 
 @app.command()
@@ -79,16 +81,17 @@ def label(
     """Play games and label their decisions by looking one or two rolls ahead."""
     from bgserver.training.commands import label_positions
 
-    label_positions(
-        weights,
-        variant,
-        folder,
-        count=count,
-        second_rolls=second_rolls,
-        carried=carried,
-        plain=plain,
-        seed=seed,
-    )
+    with telling_of_compilation():
+        label_positions(
+            weights,
+            variant,
+            folder,
+            count=count,
+            second_rolls=second_rolls,
+            carried=carried,
+            plain=plain,
+            seed=seed,
+        )
 
 
 @app.command()

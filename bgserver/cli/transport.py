@@ -11,6 +11,7 @@ from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]  # generated, no stubs
 from grpc_status import rpc_status
 
+from bgserver.cli.compiling import telling_of_compilation
 from bgserver.cli.config import read_config
 from bgserver.cli.methods import method_for, request_class, response_class
 from bgserver.cli.problems import input_error
@@ -74,7 +75,8 @@ def connect(
         return
     from bgserver.server.local import LocalTransport  # noqa: PLC0415 -- loads Numba
 
-    with LocalTransport(read_config(log_level="error", **settings), loader=_load_engine) as local:
+    config = read_config(log_level="error", **settings)
+    with telling_of_compilation(), LocalTransport(config, loader=_load_engine) as local:
         yield _InProcess(local, timeout_s)
 
 

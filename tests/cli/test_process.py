@@ -158,6 +158,18 @@ def test_server_stops_on_ctrl_c(started: list[subprocess.Popen[str]]) -> None:
     assert "100 %" in process.stderr.read()  # the progress of the start, as lines
 
 
+def test_a_command_that_compiles_says_so_where_no_bar_is_seen(tmp_path: Path) -> None:
+    cache = {"BGSERVER_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (_run("plays", "start", "31", "--json", **cache) for _ in range(2))
+    assert first.stderr.startswith("compiling, which is done once")
+    assert first.stderr.count("\n") == 1
+    assert (second.stderr, second.stdout) == ("", first.stdout)
+    (tmp_path / "file").write_text("")
+    always = _run("plays", "start", "31", "--json", BGSERVER_CACHE_DIR=str(tmp_path / "file"))
+    assert "set BGSERVER_CACHE_DIR to a writable folder" in always.stderr
+    assert always.stdout == first.stdout
+
+
 def test_warmup_tells_where_the_cache_is() -> None:
     result = _run("warmup")
     assert result.returncode == 0
