@@ -25,7 +25,7 @@ __all__ = ["app"]
 app = typer.Typer(no_args_is_help=True, help="Make weights from zero.")
 
 _WIDTH = 256
-_NEEDS_EXTRA = "this needs PyTorch: pip install 'bgserver[train]'"
+_NEEDS_EXTRA = 'this needs PyTorch: pip install "bgserver[train]"'
 
 
 @app.command("self-play")
