@@ -102,7 +102,7 @@ batch.register(app)
 call.register(app)
 play.register(app)
 app.add_typer(games.app, name="games", rich_help_panel="Games")
-app.add_typer(train.app, name="train")
+app.add_typer(train.app, name="train", rich_help_panel="Training")
 
 
 def _print_version(wanted: bool) -> None:

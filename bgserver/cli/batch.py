@@ -34,8 +34,10 @@ from bgserver.cli.own_words import naming_options
 from bgserver.cli.plots import require_plot
 from bgserver.cli.problems import FAILED, INTERRUPTED, gathered, input_error
 from bgserver.cli.progress import counter, rate_text
+from bgserver.cli.transport import NAME_SERVER, token_faults
 from bgserver.engine.errors import ClusterError, Fault, InvalidInputError
 from bgserver.server.errors import StatusError
+from bgserver.server.foreign import SCHEDULER_EXPECTED, is_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +173,8 @@ def batch(
         truncate=truncate,
         seed=seed,
     )
-    _require_settings(settings, plot, ambiguous=cluster is not None and address is not None)
+    idle = _idle_options(cluster, address, threads, token, timeout)
+    _require_settings(settings, plot, cluster, address, idle)
     require_place(output, source)
     questions = look_at_input(source)
     summary = Summary()
@@ -225,26 +228,57 @@ def _full_level(level: str | None, rollout_levels: Sequence[str]) -> str | None:
     raise input_error(message, field="--level", reason="UNKNOWN_LEVEL")
 
 
-def _require_settings(settings: LineSettings, plot: Path | None, *, ambiguous: bool) -> None:
+def _require_settings(
+    settings: LineSettings,
+    plot: Path | None,
+    cluster: str | None,
+    address: str | None,
+    idle: Sequence[Fault],
+) -> None:
     """See that the settings fit together; every fault is named.
 
     Args:
         settings: Of the lines.
         plot: Where to draw.
-        ambiguous: Both a server and a cluster are named.
+        cluster: The scheduler of a cluster.
+        address: A server.
+        idle: Options that these would not look at.
     """
     faults: list[Fault] = []
     with gathered(faults), naming_options(LIMIT_OPTIONS):
         limit_message(settings.level, settings.time_ms)
     faults += _rollout_faults(settings)
-    if ambiguous:
+    if cluster is not None and not is_scheduler(cluster):
+        message = f"{SCHEDULER_EXPECTED}, got {cluster!r}"
+        faults.append(Fault("--cluster", "NOT_AN_ADDRESS", message))
+    if cluster is not None and address is not None:
         message = "expected a server or a cluster, got both"
         faults.append(Fault("--cluster", "WORKERS_AMBIGUOUS", message))
+    faults += idle
     if plot is not None:
         with gathered(faults):
             require_plot(plot)
     if faults:
         raise InvalidInputError(faults)
+
+
+def _idle_options(
+    cluster: str | None,
+    address: str | None,
+    threads: int | None,
+    token: str | None,
+    timeout: float | None,
+) -> list[Fault]:
+    """Options that those who answer would not look at; all are given as they were typed."""
+    faults = []
+    if threads is not None and (cluster is not None or address is not None):
+        message = "the threads are those of this process, and others answer"
+        faults.append(Fault("--threads", "ONLY_HERE", message))
+    faults += token_faults(address, token)
+    if timeout is not None and address is None:
+        message = f"it is for the answers of a server, {NAME_SERVER}"
+        faults.append(Fault("--timeout", "ONLY_WITH_ADDRESS", message))
+    return faults
 
 
 def _rollout_faults(settings: LineSettings) -> list[Fault]:

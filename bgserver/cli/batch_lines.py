@@ -7,13 +7,14 @@ a cluster does that work too.
 from __future__ import annotations
 
 import json
+import re
 import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from google.protobuf import json_format
 
-from bgserver.cli.inputs import parse_dice, parse_position
+from bgserver.cli.inputs import is_nardy, parse_dice, parse_position
 from bgserver.cli.options import (
     DEPTHS,
     DepthName,
@@ -27,7 +28,7 @@ from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.work import Work
@@ -282,7 +283,10 @@ class _Reader:
         else:
             request.evaluate.CopyFrom(engine_pb2.EvaluateRequest(position=source, limit=limit))
         if self._faults:
-            raise UnreadableLineError(self._faults, request.id)
+            # A fault may have been met on more than one way.
+            faults = list(dict.fromkeys(self._faults))
+            _complete(request, self._settings)
+            raise UnreadableLineError([*faults, *_others(request, faults)], request.id)
         return request
 
     def _rollout(self) -> rollout_pb2.RolloutRequest | None:
@@ -348,7 +352,26 @@ class _Reader:
             self._fault("position", "POSITION_REQUIRED", message)
             return None
         (form,) = given
-        value = self._fields[form]
+        source = self._form(form, self._fields[form])
+        self._check_variant(source)
+        return source
+
+    def _check_variant(self, source: common_pb2.PositionSource | None) -> None:
+        """See that the variant is one, and that of a position that says its own."""
+        variant = self._fields.get("variant")
+        if variant is None:
+            return
+        if not isinstance(variant, str) or variant not in _VARIANTS:
+            message = f"expected one of {', '.join(_VARIANTS)}, got {_short(variant)}"
+            self._fault("variant", "UNKNOWN_VALUE", message)
+        elif source is not None:
+            found = "long_nardy" if is_nardy(source) else "backgammon"
+            if found != variant:
+                message = f"the position is one of {found}; only numbers need a variant"
+                self._fault("variant", "CONTRADICTS_POSITION", message)
+
+    def _form(self, form: str, value: object) -> common_pb2.PositionSource | None:
+        """A position in one of the forms."""
         try:
             if form == "xgid" and isinstance(value, str):
                 return common_pb2.PositionSource(xgid=value)
@@ -370,11 +393,7 @@ class _Reader:
         return None
 
     def _is_nardy(self) -> bool:
-        variant = self._fields.get("variant", "backgammon")
-        if not isinstance(variant, str) or variant not in _VARIANTS:
-            message = f"expected one of {', '.join(_VARIANTS)}, got {_short(variant)}"
-            self._fault("variant", "UNKNOWN_VALUE", message)
-        return variant == "long_nardy"
+        return self._fields.get("variant") == "long_nardy"
 
     def _dice(self) -> common_pb2.Dice | None:
         value = self._fields.get("dice")
@@ -428,6 +447,27 @@ class _Reader:
             self._fault(field, "NOT_A_FLAG", f"expected true or false, got {_short(value)}")
             return False
         return value
+
+
+def _others(request: engine_pb2.AnalyzeBatchRequest, known: Sequence[Fault]) -> list[Fault]:
+    """What the engine would find wrong with a question that does not get to it.
+
+    Args:
+        request: What could be read.
+        known: What could not; nothing more is said of these fields.
+    """
+    from bgserver.server.analysis import question_faults  # noqa: PLC0415 -- loads Numba
+
+    fields = {fault.field.partition(".")[0] for fault in known}
+    if "position" in fields:
+        fields.add("dice")  # the position may carry them
+    if fields & {"level", "time_ms"}:
+        fields.add("limit")
+    return [
+        fault
+        for fault in question_faults(request)
+        if re.split(r"[.\[]", fault.field)[0] not in fields
+    ]
 
 
 def _short(value: object) -> str:

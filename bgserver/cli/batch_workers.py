@@ -18,6 +18,7 @@ from bgserver.cli.batch_lines import (
     refused,
     written,
 )
+from bgserver.cli.compiling import telling_of_compilation
 from bgserver.cli.config import read_config
 from bgserver.cli.methods import method_for
 from bgserver.cli.problems import input_error
@@ -73,11 +74,12 @@ def here(threads: int | None) -> Iterator[Workers]:
     from bgserver.server.app import load_engine  # noqa: PLC0415 -- loads Numba
 
     config = read_config(threads=threads)
-    with steps() as on_progress:
-        engine = load_engine(config, on_progress)
-    identity = identity_of(engine)
-    with LocalExecutor(engine, config.threads) as executor:
-        yield _workers(identity, executor, engine)
+    with telling_of_compilation():
+        with steps() as on_progress:
+            engine = load_engine(config, on_progress)
+        identity = identity_of(engine)
+        with LocalExecutor(engine, config.threads) as executor:
+            yield _workers(identity, executor, engine)
 
 
 @contextmanager
@@ -90,12 +92,14 @@ def on_cluster(address: str) -> Iterator[Workers]:
     Raises:
         ClusterError: The cluster cannot do it.
     """
-    from bgserver.engine.cluster import connect_cluster  # noqa: PLC0415 -- loads slowly
+    from bgserver.engine.cluster import connect_cluster, require_dask  # noqa: PLC0415 -- loads slowly
+
+    require_dask()
     from bgserver.engine.dask_worker import EngineSource  # noqa: PLC0415 -- loads slowly
     from bgserver.engine.evaluator import Engine  # noqa: PLC0415 -- loads Numba
 
     config = read_config()
-    with steps() as on_progress:
+    with telling_of_compilation(), steps() as on_progress:
         engine = Engine.load(
             weights=config.weights, met=config.match_equity_table, progress=on_progress
         )

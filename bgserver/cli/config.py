@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 __all__ = ["read_config"]
 
 
+# Options that are given once for each entry of a field.
+_SINGULAR = {"remote_engines": "remote_engine"}
+
+
 def read_config(**options: object) -> ServerConfig:
     """The configuration with those options that were given; None means not given.
 
@@ -30,7 +34,7 @@ def read_config(**options: object) -> ServerConfig:
     except ValidationError as error:
         faults = [
             Fault(
-                "--" + ".".join(map(str, fault["loc"])).replace("_", "-"),
+                _option(fault["loc"]),
                 fault["type"].upper(),
                 f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, got {fault['input']!r}",
             )
@@ -39,3 +43,9 @@ def read_config(**options: object) -> ServerConfig:
         raise InvalidInputError(faults) from None
     except SettingsError as error:
         raise InvalidInputError([Fault("environment", "MALFORMED", str(error))]) from None
+
+
+def _option(place: tuple[int | str, ...]) -> str:
+    """The option that fills a field, whichever of its entries."""
+    name = str(place[0])
+    return "--" + _SINGULAR.get(name, name).replace("_", "-")

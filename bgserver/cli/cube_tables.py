@@ -12,7 +12,13 @@ from bgserver.v1 import common_pb2, engine_pb2
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["cube_heading", "market_tables", "score_tables"]
+__all__ = ["ROLLED", "cube_heading", "market_tables", "score_tables"]
+
+ROLLED = (
+    "The dice are rolled already, so no double is possible now.\n"
+    "The table shows what would be right before the roll."
+)
+"""What stands above a table about the cube if only the dice stand in the way of a double."""
 
 # Action: what stands in a cell, its colour, and what it means.
 _NO_DOUBLE = ("ND", "dim", "no double, take")
@@ -38,10 +44,7 @@ _CELLS = {
 def cube_heading(advice: engine_pb2.AdviseCubeResponse) -> str:
     """What to do; if only the dice stand in the way of a double, what the table is good for."""
     if list(advice.refusals) == ["ALREADY_ROLLED"]:
-        return (
-            "The dice are rolled already, so no double is possible now.\n"
-            "The table shows what would be right before the roll."
-        )
+        return ROLLED
     return f"Best: {advice.action_text}"
 
 

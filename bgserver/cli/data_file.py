@@ -60,8 +60,9 @@ def writable_data_file(port: int) -> tuple[str, str]:
         return _IN_MEMORY, "the port is any free one"
     try:
         path = Path(default_data_file(port))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
+        # The folders that are missing are made by a server that starts, in the last one there is.
+        folder = next(folder for folder in path.parents if folder.exists())
+        with tempfile.TemporaryFile(dir=folder):
             return str(path), ""
     except (OSError, RuntimeError) as error:
         return _IN_MEMORY, f"no file can be written: {error}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -22,20 +22,30 @@ from bgserver.cli.options import (
     TokenOption,
     limit_message,
     print_json,
+    unknown_level,
 )
-from bgserver.cli.own_words import naming_options
-from bgserver.cli.problems import input_error
-from bgserver.cli.rules import board_text
+from bgserver.cli.own_words import naming_options, retold
+from bgserver.cli.problems import error_line, gathered
+from bgserver.cli.rules import board_text, converted
 from bgserver.cli.transport import ask, connect
-from bgserver.v1 import engine_pb2, rules_pb2
+from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.server.errors import StatusError
+from bgserver.v1 import common_pb2, engine_pb2, rules_pb2
 
 if TYPE_CHECKING:
+    from google.protobuf.message import Message
     from rich.console import RenderableType
+
+    from bgserver.cli.transport import Transport
 
 __all__ = ["register"]
 
+_Answer = TypeVar("_Answer", bound="Message")
 _PANEL = "Engine"
 _MOST = (1 << 32) - 1
+_BEFORE_ROLL = (
+    "The table is about the position before the roll; `bgserver rank` judges the plays of the roll."
+)
 
 
 class RaccoonName(enum.Enum):
@@ -52,6 +62,49 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=_PANEL)(command)
 
 
+def _set_limit(
+    request: engine_pb2.EvaluateRequest
+    | engine_pb2.RankPlaysRequest
+    | engine_pb2.AdviseCubeByScoreRequest,
+    level: str | None,
+    time_ms: int | None,
+    faults: list[Fault],
+) -> None:
+    """Say in a request how far the engine may go.
+
+    Args:
+        request: The request.
+        level: As it was typed.
+        time_ms: The same.
+        faults: What else is wrong with the request.
+
+    Raises:
+        InvalidInputError: Something is wrong; every fault is named.
+    """
+    with gathered(faults):
+        limit = limit_message(level, time_ms)
+        if limit is not None:
+            request.limit.CopyFrom(limit)
+    if faults:
+        raise InvalidInputError(faults)
+
+
+def _judged(
+    transport: Transport, request: Message, answer: type[_Answer], level: str | None
+) -> _Answer:
+    """The answer of the engine; who asks for a level that it has not is told those that it has."""
+    try:
+        return ask(transport, request, answer)
+    except StatusError as error:
+        reason = "UNKNOWN_PRESET"
+        if not any(fault["reason"] == reason for fault in error_line(error.status)["violations"]):
+            raise
+        info = ask(transport, engine_pb2.GetInfoRequest(), engine_pb2.GetInfoResponse)
+        names = [name.partition("@")[0] for name in info.rollout_levels]
+        message = unknown_level(repr(level), names)
+        raise StatusError(retold(error.status, reason, message)) from None
+
+
 @naming_options(LIMIT_OPTIONS)
 def evaluate(
     position: PositionArgument,
@@ -64,16 +117,19 @@ def evaluate(
     timeout: TimeoutOption = None,
 ) -> None:
     """Evaluate a position before the roll: chances and equities."""
-    request = engine_pb2.EvaluateRequest(
-        position=inputs.parse_position(position, nardy=nardy), limit=limit_message(level, time_ms)
-    )
+    request = engine_pb2.EvaluateRequest()
+    faults: list[Fault] = []
+    with gathered(faults):
+        request.position.CopyFrom(inputs.read_position(position, nardy=nardy))
+    _set_limit(request, level, time_ms, faults)
     with connect(address, token, timeout) as transport:
-        answer = ask(transport, request, engine_pb2.EvaluateResponse)
+        answer = _judged(transport, request, engine_pb2.EvaluateResponse, level)
         if json:
             print_json(answer)
             return
-        board = board_text(transport, request.position)
-    tables.show(board, *tables.evaluation_table(answer))
+        shown = converted(transport, request.position)
+    heading = [_BEFORE_ROLL] if shown.state.HasField("dice") else []
+    tables.show(shown.board.rstrip("\n"), *heading, *tables.evaluation_table(answer))
 
 
 @naming_options(LIMIT_OPTIONS)
@@ -96,16 +152,16 @@ def rank(
     timeout: TimeoutOption = None,
 ) -> None:
     """Rank the plays of a roll, best first."""
-    request = engine_pb2.RankPlaysRequest(
-        position=inputs.parse_position(position, nardy=nardy),
-        dice=inputs.parse_dice(dice),
-        limit=limit_message(level, time_ms),
-        max_plays=most,
-        cubeless=cubeless,
-        first_turn=first_turn,
-    )
+    request = engine_pb2.RankPlaysRequest(max_plays=most, cubeless=cubeless, first_turn=first_turn)
+    faults: list[Fault] = []
+    with gathered(faults):
+        source, roll = inputs.read_turn(position, dice, nardy=nardy, first_turn=first_turn)
+        request.position.CopyFrom(source)
+        if roll is not None:
+            request.dice.CopyFrom(roll)
+    _set_limit(request, level, time_ms, faults)
     with connect(address, token, timeout) as transport:
-        answer = ask(transport, request, engine_pb2.RankPlaysResponse)
+        answer = _judged(transport, request, engine_pb2.RankPlaysResponse, level)
         if json:
             print_json(answer)
             return
@@ -144,20 +200,24 @@ def cube(
     timeout: TimeoutOption = None,
 ) -> None:
     """Advise on the cube: double or not, take or pass."""
-    source = inputs.parse_position(position)
-    limit = limit_message(level, time_ms)
+    asked = engine_pb2.AdviseCubeByScoreRequest(away=scores)
+    faults: list[Fault] = []
+    with gathered(faults):
+        asked.position.CopyFrom(inputs.read_position(position))
+    if scores is not None and (market or raccoons is not None):
+        message = "a table of scores counts no market losers and knows no raccoons"
+        faults.append(Fault("scores", "SCORES_ALONE", message))
+    _set_limit(asked, level, time_ms, faults)
+    source, limit = asked.position, asked.limit if asked.HasField("limit") else None
     if scores is not None:
-        if market or raccoons is not None:
-            message = "a table of scores counts no market losers and knows no raccoons"
-            raise input_error(message, field="scores", reason="SCORES_ALONE")
-        asked = engine_pb2.AdviseCubeByScoreRequest(position=source, limit=limit, away=scores)
         with connect(address, token, timeout) as transport:
-            table = ask(transport, asked, engine_pb2.AdviseCubeByScoreResponse)
+            table = _judged(transport, asked, engine_pb2.AdviseCubeByScoreResponse, level)
             if json:
                 print_json(table)
                 return
-            board = board_text(transport, source)
-        tables.show(board, *cube_tables.score_tables(table))
+            shown = converted(transport, source)
+        heading = [cube_tables.ROLLED] if shown.state.HasField("dice") else []
+        tables.show(shown.board.rstrip("\n"), *heading, *cube_tables.score_tables(table))
         return
     request = engine_pb2.AdviseCubeRequest(
         position=source,
@@ -169,7 +229,7 @@ def cube(
     if raccoons is not None:
         request.raccoon_owner = rules_pb2.RaccoonOwner.Value(f"RACCOON_OWNER_{raccoons.name}")
     with connect(address, token, timeout) as transport:
-        answer = ask(transport, request, engine_pb2.AdviseCubeResponse)
+        answer = _judged(transport, request, engine_pb2.AdviseCubeResponse, level)
         if json:
             print_json(answer)
             return
@@ -216,8 +276,21 @@ def bot(
     timeout: TimeoutOption = None,
 ) -> None:
     """Play one turn as a bot of some strength would: its play, or with --cube its cube action."""
-    source = inputs.parse_position(position, nardy=nardy)
-    bot_player = inputs.parse_player(player)
+    faults: list[Fault] = []
+    source, roll, bot_player = common_pb2.PositionSource(), None, common_pb2.Player()
+    with gathered(faults):
+        source, roll = inputs.read_turn(position, dice, nardy=nardy, first_turn=first_turn)
+    with gathered(faults):
+        bot_player = inputs.parse_player(player)
+    if cube_action:
+        message = "--cube asks for the action before the roll; expected one of both"
+        faults += [
+            Fault(field, "ONLY_FOR_PLAYS", message)
+            for field, is_given in (("dice", dice is not None), ("--first-turn", first_turn))
+            if is_given
+        ]
+    if faults:
+        raise InvalidInputError(faults)
     with connect(address, token, timeout) as transport:
         answer: engine_pb2.ChooseCubeActionResponse | engine_pb2.ChoosePlayResponse
         if cube_action:
@@ -229,7 +302,7 @@ def bot(
         else:
             request = engine_pb2.ChoosePlayRequest(
                 position=source,
-                dice=inputs.parse_dice(dice),
+                dice=roll,
                 player=bot_player,
                 first_turn=first_turn,
                 seed=seed,

@@ -6,6 +6,7 @@ import enum
 import sys
 import time
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -23,11 +24,11 @@ from bgserver.cli.options import (
     TokenOption,
     print_json,
 )
-from bgserver.cli.out_files import require_out_file
+from bgserver.cli.out_files import UNKNOWN_FORMAT, out_file_faults
 from bgserver.cli.own_words import naming_options
 from bgserver.cli.problems import error_line, input_error, status_for
-from bgserver.cli.transport import ask, connect
-from bgserver.engine.errors import InvalidInputError
+from bgserver.cli.transport import NAME_SERVER, ask, connect
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.levels import Level, bot_name
 from bgserver.server.errors import StatusError
 from bgserver.v1 import common_pb2, game_pb2
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "player_name"]
 
+_FORMS = {".json": game_pb2.EXPORT_FORMAT_JSON, ".mat": game_pb2.EXPORT_FORMAT_MAT}
+"""The form that the ending of a file asks for."""
 _OPTIONS = {"format": "--format", "game_id": "GAME", "token": "--game-token"}
 """The option that fills each field of a request for a game that is written down."""
 
@@ -140,13 +143,24 @@ def _server(ctx: typer.Context, address: str | None) -> str | None:
     A file that is named on the command line goes before a server named by the environment.
 
     Raises:
-        InvalidInputError: Both are named on the command line.
+        InvalidInputError: Both are named on the command line, or a file and what is for servers.
     """
-    if address is None or not _is_typed(ctx, "data"):
+    if address is not None and not _is_typed(ctx, "data"):
         return address
     if _is_typed(ctx, "address"):
         message = "expected a file or a server (--address), got both"
         raise input_error(message, field="--data", reason="PLACE_AMBIGUOUS")
+    faults = [
+        Fault(
+            f"--{name.replace('_', '-')}",
+            "ONLY_WITH_ADDRESS",
+            f"a file is read without it; it is for a server, {NAME_SERVER}",
+        )
+        for name in ("game_token", "token", "timeout")
+        if name in ctx.params and _is_typed(ctx, name)
+    ]
+    if faults:
+        raise InvalidInputError(faults)
     return None
 
 
@@ -218,7 +232,7 @@ def export_game(
             "--format",
             "-f",
             help="Match text for other programs, or JSON.",
-            show_default="json for a FILE.json, else mat",
+            show_default="by the ending of FILE, .mat or .json; else mat",
         ),
     ] = None,
     output: Annotated[
@@ -234,12 +248,13 @@ def export_game(
     timeout: TimeoutOption = None,
 ) -> None:
     """Write a game down: out of a file, or with --address from a server."""
-    if form is None:
-        named_json = output is not None and output.suffix.lower() == ".json"
-        form = Form.JSON if named_json else Form.MAT
-    value = game_pb2.ExportFormat.Value(f"EXPORT_FORMAT_{form.name}")
+    if form is not None:
+        value = game_pb2.ExportFormat.Value(f"EXPORT_FORMAT_{form.name}")
+    else:
+        ending = "" if output is None else output.suffix.lower()
+        value = _FORMS.get(ending, game_pb2.EXPORT_FORMAT_MAT)
     if output is not None:
-        require_out_file(output, "--output")
+        _require_output(output, by_ending=form is None)
     server = _server(ctx, address)
     with naming_options(_OPTIONS), _naming_json():
         if server is None:
@@ -252,6 +267,24 @@ def export_game(
         sys.stdout.write(answer.text)
     else:
         output.write_text(answer.text, encoding="utf-8")
+
+
+def _require_output(output: Path, *, by_ending: bool) -> None:
+    """See that a game can be written to a file, in the form that its name asks for, if it does.
+
+    Raises:
+        InvalidInputError: It cannot; every fault is named.
+    """
+    faults = out_file_faults(output, "--output", tuple(_FORMS) if by_ending else ())
+    hint = "with --format it may have any name"
+    found = [
+        replace(fault, message=f"{fault.message}; {hint}")
+        if fault.reason == UNKNOWN_FORMAT
+        else fault
+        for fault in faults
+    ]
+    if found:
+        raise InvalidInputError(found)
 
 
 @contextmanager

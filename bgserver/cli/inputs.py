@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 
 from bgserver.cli.options import LevelName, level_value
-from bgserver.cli.problems import input_error
+from bgserver.cli.problems import gathered, input_error
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.engine.position import Position, Variant
 from bgserver.server.foreign import address_fault
 from bgserver.v1 import common_pb2
 
-__all__ = ["parse_contestant", "parse_dice", "parse_player", "parse_position"]
+__all__ = [
+    "is_nardy",
+    "parse_contestant",
+    "parse_dice",
+    "parse_player",
+    "parse_position",
+    "read_position",
+    "read_turn",
+]
 
 _XGID = "XGID="
 _WORDS = {"start": Variant.BACKGAMMON, "nardy-start": Variant.LONG_NARDY}
@@ -57,6 +66,55 @@ def parse_position(text: str, *, nardy: bool = False) -> common_pb2.PositionSour
         )
         raise input_error(message, field="position", reason="NOT_A_POSITION")
     return common_pb2.PositionSource(xgid=text)
+
+
+def is_nardy(source: common_pb2.PositionSource) -> bool:
+    """Whether a position is one of Long Nardy, which XGIDs and GNU IDs never are."""
+    board = source.state.position if source.HasField("state") else source.position
+    return board.variant == common_pb2.VARIANT_LONG_NARDY
+
+
+def read_position(
+    text: str, *, nardy: bool = False, first_turn: bool = False
+) -> common_pb2.PositionSource:
+    """A position, and that the flags given with it mean something for it.
+
+    Args:
+        text: As for `parse_position`.
+        nardy: The flag `--nardy`.
+        first_turn: The flag `--first-turn`.
+
+    Raises:
+        InvalidInputError: It is no position, or a flag is for others.
+    """
+    source = parse_position(text, nardy=nardy)
+    if nardy and not is_nardy(source):
+        message = "only 26 numbers can mean Long Nardy; its start is nardy-start"
+        raise input_error(message, field="--nardy", reason="ONLY_FOR_NUMBERS")
+    if first_turn and not is_nardy(source):
+        message = "only Long Nardy has a rule for a player's first turn, and this is backgammon"
+        raise input_error(message, field="--first-turn", reason="ONLY_IN_LONG_NARDY")
+    return source
+
+
+def read_turn(
+    position: str, dice: str | None, *, nardy: bool, first_turn: bool
+) -> tuple[common_pb2.PositionSource, common_pb2.Dice | None]:
+    """A position and its roll, if that is given; arguments as of `read_position` and `parse_dice`.
+
+    Raises:
+        InvalidInputError: Something is wrong; every fault is named.
+    """
+    faults: list[Fault] = []
+    source = common_pb2.PositionSource()
+    roll = None
+    with gathered(faults):
+        source = read_position(position, nardy=nardy, first_turn=first_turn)
+    with gathered(faults):
+        roll = parse_dice(dice)
+    if faults:
+        raise InvalidInputError(faults)
+    return source, roll
 
 
 def _board(points: tuple[int, ...], variant: Variant) -> common_pb2.PositionSource:

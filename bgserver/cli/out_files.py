@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["out_file_faults", "require_out_file"]
+__all__ = ["UNKNOWN_FORMAT", "out_file_faults", "require_out_file"]
+
+UNKNOWN_FORMAT = "UNKNOWN_FORMAT"
+"""Reason of the fault of a file whose ending is none of those that it may have."""
 
 
 def require_out_file(path: Path, field: str, endings: Sequence[str] = ()) -> None:
@@ -36,7 +39,7 @@ def out_file_faults(path: Path, field: str, endings: Sequence[str] = ()) -> list
     faults = []
     if endings and path.suffix.lower() not in endings:
         message = f"expected a file ending with one of {', '.join(endings)}, got {path.name!r}"
-        faults.append(Fault(field, "UNKNOWN_FORMAT", message))
+        faults.append(Fault(field, UNKNOWN_FORMAT, message))
     return faults + _place_faults(path, field)
 
 

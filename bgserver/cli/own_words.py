@@ -18,7 +18,7 @@ from bgserver.server.errors import StatusError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["naming_options"]
+__all__ = ["naming_options", "retold"]
 
 
 @contextmanager
@@ -35,6 +35,22 @@ def naming_options(options: Mapping[str, str]) -> Iterator[None]:
         raise type(error)(faults) from None
     except StatusError as error:
         raise StatusError(_renamed(error.status, options)) from None
+
+
+def retold(status: status_pb2.Status, reason: str, message: str) -> status_pb2.Status:
+    """A status that says `message` of the faults with this reason."""
+    found = status_pb2.Status(code=status.code, message=status.message)
+    for detail in status.details:
+        bad_request = error_details_pb2.BadRequest()
+        packed = any_pb2.Any()
+        packed.CopyFrom(detail)
+        if detail.Unpack(bad_request):
+            for violation in bad_request.field_violations:
+                if violation.reason == reason:
+                    violation.description = message
+            packed.Pack(bad_request)
+        found.details.append(packed)
+    return found
 
 
 def _renamed(status: status_pb2.Status, options: Mapping[str, str]) -> status_pb2.Status:

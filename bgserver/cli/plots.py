@@ -28,7 +28,7 @@ def require_plot(path: Path, field: str = "--plot") -> None:
     """
     faults = out_file_faults(path, field, _ENDINGS)
     if importlib.util.find_spec("matplotlib") is None:
-        message = "plots need matplotlib: pip install 'bgserver[plot]'"
+        message = 'plots need matplotlib: pip install "bgserver[plot]"'
         faults.append(Fault(field, "EXTRA_MISSING", message))
     if faults:
         raise InvalidInputError(faults)

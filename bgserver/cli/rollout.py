@@ -27,14 +27,15 @@ from bgserver.cli.options import (
     print_json,
 )
 from bgserver.cli.out_files import require_out_file
-from bgserver.cli.problems import INTERRUPTED, input_error
+from bgserver.cli.problems import INTERRUPTED, gathered, input_error
 from bgserver.cli.progress import counter
-from bgserver.cli.rules import board_text
+from bgserver.cli.rules import converted
 from bgserver.cli.transport import ask, connect
-from bgserver.v1 import engine_pb2, rollout_pb2
+from bgserver.engine.errors import Fault, InvalidInputError
+from bgserver.v1 import common_pb2, engine_pb2, rollout_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from google.protobuf.message import Message
 
@@ -44,6 +45,11 @@ _MOST = (1 << 32) - 1
 _STOP = "When to end"
 _PLAY = "How to play"
 _DEFAULT_TRIALS = 1296
+_DEFAULT_PLAYS = 4
+_BEFORE_ROLL = (
+    "The table is about the position before the roll; "
+    "to compare plays of a roll, name it behind the position."
+)
 _ACTIONS = {
     rollout_pb2.ROLLOUT_ACTION_NO_DOUBLE: "No double",
     rollout_pb2.ROLLOUT_ACTION_DOUBLE_TAKE: "Double / take",
@@ -76,8 +82,15 @@ def rollout(
         ),
     ] = None,
     most: Annotated[
-        int, typer.Option("--max", "-n", min=1, help="Without --plays: compare so many.")
-    ] = 4,
+        int | None,
+        typer.Option(
+            "--max",
+            "-n",
+            min=1,
+            help="Without --plays: compare so many.",
+            show_default=str(_DEFAULT_PLAYS),
+        ),
+    ] = None,
     cube: Annotated[
         bool, typer.Option("--cube", help="Compare the cube actions before the roll.")
     ] = False,
@@ -136,8 +149,13 @@ def rollout(
         DepthName, typer.Option("--level", "-l", help="Level of plays.", rich_help_panel=_PLAY)
     ] = DepthName.STATIC,
     cube_level: Annotated[
-        DepthName, typer.Option(help="Level of cube actions.", rich_help_panel=_PLAY)
-    ] = DepthName.STATIC,
+        DepthName | None,
+        typer.Option(
+            help="Level of cube actions.",
+            rich_help_panel=_PLAY,
+            show_default=DepthName.STATIC.value,
+        ),
+    ] = None,
     early_plies: Annotated[
         int,
         typer.Option(
@@ -207,29 +225,45 @@ def rollout(
         kind = rollout_pb2.ROLLOUT_KIND_CUBE
     elif dice is not None or plays is not None:
         kind = rollout_pb2.ROLLOUT_KIND_PLAYS
+    faults: list[Fault] = []
     if trials is None and (standard_error is not None or joint_deviations is not None):
         message = "expected --trials, after which it ends in any case"
-        raise input_error(message, field="trials", reason="TRIALS_REQUIRED")
+        faults.append(Fault("trials", "TRIALS_REQUIRED", message))
+    source, roll = common_pb2.PositionSource(), None
+    with gathered(faults):
+        source, roll = inputs.read_turn(position, dice, nardy=nardy, first_turn=first_turn)
+    faults += _idle_options(
+        kind,
+        plays=plays,
+        most=most,
+        first_turn=first_turn,
+        without_cube=cubeless or inputs.is_nardy(source),
+        cube_levels={"--cube-level": cube_level, "--early-cube-level": early_cube_level},
+    )
     before = rollout_pb2.RolloutResponse()
-    if state is not None:
-        require_out_file(state, "--continue")
-    if state is not None and state.exists():
-        before = _read_state(state)
-        seed = before.seed if seed is None else seed
+    with gathered(faults):
+        if state is not None:
+            require_out_file(state, "--continue")
+        if state is not None and state.exists():
+            before = _read_state(state)
+            seed = before.seed if seed is None else seed
+    if faults:
+        raise InvalidInputError(faults)
+    compared = plays is None and kind == rollout_pb2.ROLLOUT_KIND_PLAYS
     request = rollout_pb2.RolloutRequest(
-        position=inputs.parse_position(position, nardy=nardy),
+        position=source,
         kind=kind,
-        dice=inputs.parse_dice(dice),
+        dice=roll,
         first_turn=first_turn,
         plays=[play.strip() for play in plays.split(",")] if plays is not None else [],
-        max_plays=most if kind == rollout_pb2.ROLLOUT_KIND_PLAYS and plays is None else 0,
+        max_plays=(most or _DEFAULT_PLAYS) if compared else 0,
         trials=trials,
         min_trials=min_trials,
         standard_error=standard_error,
         joint_deviations=joint_deviations,
         seed=seed,
         cubeful=False if cubeless else None,
-        levels=_levels(level, cube_level),
+        levels=_levels(level, cube_level or DepthName.STATIC),
         early_levels=_early_levels(early_level, early_cube_level),
         early_plies=early_plies,
         truncate_plies=truncate,
@@ -253,11 +287,51 @@ def rollout(
         if json:
             print_json(answer)
         else:
-            board = board_text(transport, request.position)
+            shown = converted(transport, request.position)
             heading = [f"Best: {answer.action_text}"] if answer.action_text else []
-            tables.show(board, *heading, _table(answer), _summary(answer))
+            if kind != rollout_pb2.ROLLOUT_KIND_PLAYS and shown.state.HasField("dice"):
+                heading.insert(0, _BEFORE_ROLL)
+            tables.show(shown.board.rstrip("\n"), *heading, _table(answer), _summary(answer))
     if not answer.stopped_by:
         raise typer.Exit(INTERRUPTED)
+
+
+def _idle_options(
+    kind: rollout_pb2.RolloutKind.ValueType,
+    *,
+    plays: str | None,
+    most: int | None,
+    first_turn: bool,
+    without_cube: bool,
+    cube_levels: Mapping[str, DepthName | None],
+) -> list[Fault]:
+    """Options that would change nothing in a rollout of this kind.
+
+    Args:
+        kind: What is compared.
+        plays: The plays, if they are named.
+        most: How many are compared, if that is said.
+        first_turn: The flag `--first-turn`.
+        without_cube: Nobody may turn a cube.
+        cube_levels: The levels of cube actions by their options, None for those not given.
+    """
+    faults = []
+    if kind != rollout_pb2.ROLLOUT_KIND_PLAYS:
+        message = "only where plays are compared, which DICE or --plays ask for"
+        given = {"--max": most is not None, "--first-turn": first_turn}
+        faults += [
+            Fault(option, "ONLY_FOR_PLAYS", message) for option, is_set in given.items() if is_set
+        ]
+    elif plays is not None and most is not None:
+        faults.append(Fault("--max", "PLAYS_AMBIGUOUS", "--plays names all that are compared"))
+    if without_cube:
+        message = "nobody turns a cube here: the trials are played without one"
+        faults += [
+            Fault(option, "WITHOUT_CUBE", message)
+            for option, level in cube_levels.items()
+            if level is not None
+        ]
+    return faults
 
 
 def _read_state(file: Path) -> rollout_pb2.RolloutResponse:

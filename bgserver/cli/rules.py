@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bgserver.cli.transport import Transport
     from bgserver.v1 import common_pb2
 
-__all__ = ["board_text", "register"]
+__all__ = ["board_text", "converted", "register"]
 
 _PANEL = "Rules"
 _WIDTH = 100
@@ -53,10 +53,17 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=_PANEL)(command)
 
 
+def converted(
+    transport: Transport, position: common_pb2.PositionSource
+) -> rules_pb2.ConvertPositionResponse:
+    """A position in every form."""
+    request = rules_pb2.ConvertPositionRequest(position=position)
+    return ask(transport, request, rules_pb2.ConvertPositionResponse)
+
+
 def board_text(transport: Transport, position: common_pb2.PositionSource) -> str:
     """The board as text."""
-    request = rules_pb2.ConvertPositionRequest(position=position)
-    return ask(transport, request, rules_pb2.ConvertPositionResponse).board.rstrip("\n")
+    return converted(transport, position).board.rstrip("\n")
 
 
 def plays(
@@ -70,11 +77,8 @@ def plays(
     timeout: TimeoutOption = None,
 ) -> None:
     """List the legal plays of a roll, each distinct result once."""
-    request = rules_pb2.ListPlaysRequest(
-        position=inputs.parse_position(position, nardy=nardy),
-        dice=inputs.parse_dice(dice),
-        first_turn=first_turn,
-    )
+    source, roll = inputs.read_turn(position, dice, nardy=nardy, first_turn=first_turn)
+    request = rules_pb2.ListPlaysRequest(position=source, dice=roll, first_turn=first_turn)
     with connect(address, token, timeout) as transport:
         answer = ask(transport, request, rules_pb2.ListPlaysResponse)
         if json:
@@ -93,9 +97,7 @@ def inspect(
     timeout: TimeoutOption = None,
 ) -> None:
     """Show facts of a position: pips, phase, blots and their danger, entry from the bar."""
-    request = rules_pb2.InspectPositionRequest(
-        position=inputs.parse_position(position, nardy=nardy)
-    )
+    request = rules_pb2.InspectPositionRequest(position=inputs.read_position(position, nardy=nardy))
     with connect(address, token, timeout) as transport:
         answer = ask(transport, request, rules_pb2.InspectPositionResponse)
         if json:
@@ -114,9 +116,7 @@ def convert(
     timeout: TimeoutOption = None,
 ) -> None:
     """Convert a position between XGID, GNU IDs and numbers, and draw it."""
-    request = rules_pb2.ConvertPositionRequest(
-        position=inputs.parse_position(position, nardy=nardy)
-    )
+    request = rules_pb2.ConvertPositionRequest(position=inputs.read_position(position, nardy=nardy))
     with connect(address, token, timeout) as transport:
         answer = ask(transport, request, rules_pb2.ConvertPositionResponse)
     if json:

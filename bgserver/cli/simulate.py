@@ -28,6 +28,7 @@ from bgserver.cli.progress import counter
 from bgserver.cli.rule_inputs import SetOption, read_changes
 from bgserver.cli.simulation_inputs import SIMULATION_OPTIONS, refuse_simulation
 from bgserver.cli.transport import ask, connect
+from bgserver.engine.errors import Fault
 from bgserver.v1 import common_pb2, engine_pb2, rules_pb2, simulation_pb2
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
     from rich.table import Table
-
-    from bgserver.engine.errors import Fault
 
 __all__ = ["register"]
 
@@ -163,6 +162,9 @@ def simulate(
     for place, (text, field) in enumerate(((first, "first"), (second, "second"))):
         with gathered(faults):
             seats[place] = parse_player(text, field)
+    if cube is False and cube_cap is not None:
+        message = "expected a cube or none, got --no-cube beside its highest value"
+        faults.append(Fault("--cube-cap", "WITHOUT_CUBE", message))
     rules = read_changes(changes, faults)
     rules.MergeFrom(_rules(cube, cube_cap, crawford, jacoby, beaver, auto_double))
     request = simulation_pb2.SimulateRequest(

@@ -15,14 +15,17 @@ from typing import Annotated
 
 import typer
 
+from bgserver.cli.compiling import telling_of_compilation
 from bgserver.cli.plots import require_plot
+from bgserver.cli.problems import input_error
 from bgserver.engine.position import Variant  # noqa: TC001 -- the same
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Make weights from zero.")
 
-_NEEDS_EXTRA = "this needs PyTorch: pip install 'bgserver[train]'"
+_WIDTH = 256
+_NEEDS_EXTRA = 'this needs PyTorch: pip install "bgserver[train]"'
 
 
 @app.command("self-play")
@@ -35,7 +38,8 @@ def self_play(
     """Learn by TD(0) self-play; an interrupted run goes on from its last checkpoint."""
     from bgserver.training.commands import learn_by_self_play
 
-    learn_by_self_play(variant, folder, seed=seed, scale=scale)
+    with telling_of_compilation():
+        learn_by_self_play(variant, folder, seed=seed, scale=scale)
 
 
 @app.command()
@@ -77,16 +81,17 @@ def label(
     """Play games and label their decisions by looking one or two rolls ahead."""
     from bgserver.training.commands import label_positions
 
-    label_positions(
-        weights,
-        variant,
-        folder,
-        count=count,
-        second_rolls=second_rolls,
-        carried=carried,
-        plain=plain,
-        seed=seed,
-    )
+    with telling_of_compilation():
+        label_positions(
+            weights,
+            variant,
+            folder,
+            count=count,
+            second_rolls=second_rolls,
+            carried=carried,
+            plain=plain,
+            seed=seed,
+        )
 
 
 @app.command()
@@ -98,7 +103,10 @@ def fit(
     weights: Annotated[
         Path | None, typer.Option(help="Weights file to begin with; random without one.")
     ] = None,
-    width: Annotated[int, typer.Option(min=32, help="First layer if begun at random.")] = 256,
+    width: Annotated[
+        int | None,
+        typer.Option(min=32, help="First layer if begun at random.", show_default=str(_WIDTH)),
+    ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the labels.")] = 8,
     rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = 8e-3,
     only: Annotated[
@@ -114,6 +122,9 @@ def fit(
 
     Beside the weights file stand its checkpoint (.checkpoint) and its log (.jsonl).
     """
+    if weights is not None and width is not None:
+        message = "the weights that it begins with have their own; expected one of both"
+        raise input_error(message, field="--width", reason="ONLY_AT_RANDOM")
     from bgserver.training.commands import fit_weights
 
     try:
@@ -123,7 +134,7 @@ def fit(
             out,
             version,
             weights=weights,
-            width=width,
+            width=width or _WIDTH,
             epochs=epochs,
             rate=rate,
             only=only or (),

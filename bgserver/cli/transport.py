@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -10,10 +11,12 @@ from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]  # generated, no stubs
 from grpc_status import rpc_status
 
+from bgserver.cli.compiling import telling_of_compilation
 from bgserver.cli.config import read_config
 from bgserver.cli.methods import method_for, request_class, response_class
 from bgserver.cli.problems import input_error
 from bgserver.cli.progress import busy, steps
+from bgserver.engine.errors import Fault, InvalidInputError
 from bgserver.server.errors import StatusError
 from bgserver.server.foreign import address_fault, plain
 
@@ -28,7 +31,10 @@ if TYPE_CHECKING:
     from bgserver.server.config import ServerConfig
     from bgserver.server.local import LocalTransport
 
-__all__ = ["GrpcTransport", "Transport", "ask", "connect"]
+__all__ = ["NAME_SERVER", "GrpcTransport", "Transport", "ask", "connect", "token_faults"]
+
+NAME_SERVER = "which --address names"
+"""What goes with an option that is for servers only."""
 
 _Answer = TypeVar("_Answer", bound="Message")
 _WITHOUT = "start one with `bgserver serve`, or leave --address away"
@@ -56,15 +62,29 @@ def connect(
     timeout_s: float | None = None,
     **settings: object,
 ) -> Iterator[Transport]:
-    """The server at `address`, or an engine within this process with these settings."""
+    """The server at `address`, or an engine within this process with these settings.
+
+    Raises:
+        InvalidInputError: The address is none, or there is a token and no server that it is for.
+    """
+    if faults := token_faults(address, token):
+        raise InvalidInputError(faults)
     if address is not None:
         with closing(GrpcTransport(address, token=token, timeout_s=timeout_s)) as remote:
             yield remote
         return
     from bgserver.server.local import LocalTransport  # noqa: PLC0415 -- loads Numba
 
-    with LocalTransport(read_config(log_level="error", **settings), loader=_load_engine) as local:
+    config = read_config(log_level="error", **settings)
+    with telling_of_compilation(), LocalTransport(config, loader=_load_engine) as local:
         yield _InProcess(local, timeout_s)
+
+
+def token_faults(address: str | None, token: str | None) -> list[Fault]:
+    """A token that was typed and goes nowhere; one of the environment is for other commands too."""
+    if address is not None or token is None or token == os.environ.get("BGSERVER_TOKEN"):
+        return []
+    return [Fault("--token", "ONLY_WITH_ADDRESS", f"it is for a server, {NAME_SERVER}")]
 
 
 def _load_engine(config: ServerConfig, _: Progress) -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import ClusterError
@@ -10,7 +11,18 @@ if TYPE_CHECKING:
     from bgserver.engine.dask_executor import DaskCluster
     from bgserver.engine.dask_worker import EngineSource
 
-__all__ = ["connect_cluster"]
+__all__ = ["connect_cluster", "require_dask"]
+
+
+def require_dask() -> None:
+    """See that Dask is installed, before anything that takes long.
+
+    Raises:
+        ClusterError: The extra is not installed.
+    """
+    if importlib.util.find_spec("dask") is None or importlib.util.find_spec("distributed") is None:
+        message = 'a cluster needs Dask: pip install "bgserver[dask]"'
+        raise ClusterError(ClusterError.EXTRA_MISSING, message)
 
 
 def connect_cluster(address: str, source: EngineSource) -> DaskCluster:
@@ -24,11 +36,7 @@ def connect_cluster(address: str, source: EngineSource) -> DaskCluster:
         ClusterError: The extra is not installed, the scheduler cannot be reached, there are no
             workers, or scheduler or workers have another bgserver or other weights.
     """
-    try:
-        from bgserver.engine.dask_executor import DaskCluster  # noqa: PLC0415 -- an extra
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in {"dask", "distributed"}:
-            raise
-        message = "a cluster needs Dask: pip install 'bgserver[dask]'"
-        raise ClusterError(ClusterError.EXTRA_MISSING, message) from None
+    require_dask()
+    from bgserver.engine.dask_executor import DaskCluster  # noqa: PLC0415 -- an extra
+
     return DaskCluster(address, source)

@@ -69,8 +69,9 @@ def advise_by_score(engine: Engine, state: GameState, limit: Limit, away: int) -
 
     Args:
         engine: What judges.
-        state: Before the roll; its own score does not count, its cube does: with an owned cube the
-            table is about redoubles, and the Crawford game is left out.
+        state: Before the roll: one that it carries is left aside. Its own score does not count, its
+            cube does: with an owned cube the table is about redoubles, and the Crawford game is
+            left out.
         limit: How deep the chances are judged.
         away: Points away that the table goes to, 1..`MAX_AWAY`.
 
@@ -82,6 +83,7 @@ def advise_by_score(engine: Engine, state: GameState, limit: Limit, away: int) -
     faults = score_faults(state, away)
     if faults:
         raise InvalidInputError(faults)
+    state = replace(state, dice=None)
     money = replace(state, match=None)
     judged, evaluation = yield from engine.advise_cube(money, limit)
     del judged  # by the level's own look-ahead; here everything is by the formula

@@ -33,7 +33,7 @@ def _roll_out(engine: Engine, spec: RolloutSpec, level: RolloutLevel) -> Work[Ro
     """Play the whole rollout, one chunk after the other."""
     rules = level.rules
     if spec.kind is RolloutKind.POSITION or len(spec.candidates) == 1:
-        rules = replace(rules, joint_deviations=None)
+        rules = rules.for_one_candidate()
     run = RolloutRun(engine, spec, rules)
     for chunk in run.chunks():
         rows = yield from chunk.work(engine)

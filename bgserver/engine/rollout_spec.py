@@ -132,12 +132,18 @@ class StopRules:
     trials: int = DEFAULT_TRIALS
     """Most trials of each candidate, at least 1."""
     min_trials: int = 1
-    """Trials of each candidate before the rules below may end anything."""
+    """Trials of each candidate before the rules below may end anything; more than 1 only if there
+    is one of them."""
     standard_error: float | None = None
     """End when the standard error of every equity is at most this."""
     joint_deviations: float | None = None
     """Give up a play that is so many joint standard deviations behind the best, and end when only
     the best is left; with cube actions, end when both decisions are so clear."""
+
+    def for_one_candidate(self) -> StopRules:
+        """The same rules where it turns out that there is nothing to compare."""
+        min_trials = 1 if self.standard_error is None else self.min_trials
+        return replace(self, joint_deviations=None, min_trials=min_trials)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +399,9 @@ def stop_faults(
     elif possible and rules.min_trials > rules.trials:
         message = f"{rules.min_trials} trials at least contradict {rules.trials} at most"
         faults.append(Fault("min_trials", "MIN_ABOVE_MAX", message))
+    if rules.min_trials > 1 and rules.standard_error is None and rules.joint_deviations is None:
+        message = "without standard_error and joint_deviations nothing ends before the last trial"
+        faults.append(Fault("min_trials", "NOTHING_TO_DELAY", message))
     for name, value in (
         ("standard_error", rules.standard_error),
         ("joint_deviations", rules.joint_deviations),

@@ -75,17 +75,26 @@ class Storage:
             if not self.secret:
                 self.secret = self._writer.submit(_make_secret).result()
         except BaseException:
-            self.close()
+            self.discard()
             raise
 
     def close(self) -> None:
         """Finish what was submitted and let go of the file."""
+        self._end_workers()
+        if self._lock is not None:
+            self._lock.release()
+
+    def discard(self) -> None:
+        """Let go of the file, and remove it if it was made here: the server has never started."""
+        self._end_workers()
+        if self._lock is not None:
+            self._lock.undo()
+
+    def _end_workers(self) -> None:
         if self._reader is not None and self._reader is not self._writer:
             self._reader.close()
         if self._writer is not None:
             self._writer.close()
-        if self._lock is not None:
-            self._lock.release()
 
     def _write(self, task: Callable[[sqlite3.Connection], _T]) -> Future[_T]:
         if self._writer is None:

@@ -8,7 +8,7 @@ at.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,39 +70,107 @@ class FileLock:
     """Keeps other servers away from a file for as long as this process lives.
 
     It is the lock of a small SQLite file beside the data file, because SQLite can lock on every
-    system and the operating system lets go of it when the process dies, however it dies.
+    system and the operating system lets go of it when the process dies, however it dies. Symbolic
+    links are followed to the one file; a file with several names (hard links) is refused, for
+    SQLite keeps its log under the name by which a file was opened.
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the lock.
+        """Take the lock; makes the folder if there is none.
 
         Raises:
-            StorageError: Another server has it, or the folder cannot be written.
+            StorageError: Another server has it, the folder cannot be written, or the data file has
+                several names.
         """
+        self._lock = path.with_name(f"{path.name}-lock")
+        self._lock_is_new = False
+        self._new_folders: list[Path] = []
         try:
+            _require_one_name(path)
+            self._new_folders = [folder for folder in path.parents if not folder.exists()]
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
-                path.with_name(f"{path.name}-lock"),
-                timeout=0.5,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            self._connection = self._locked()
         except (OSError, sqlite3.OperationalError) as error:
-            message = f"cannot open {path}: {error}"
-            raise StorageError(message) from error
-        try:
-            self._connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            self._connection.close()
+            self._remove_folders()
             if "locked" in str(error):
                 message = f"another server uses {path}; give this one another file with --data"
                 raise StorageError(message) from None
             message = f"cannot open {path}: {error}"
             raise StorageError(message) from error
+        names = [] if path.exists() else [path.name, f"{path.name}-wal", f"{path.name}-shm"]
+        self._new_files = [path.with_name(name) for name in names]
 
     def release(self) -> None:
         """Let go of it."""
         self._connection.close()
+
+    def undo(self) -> None:
+        """Let go of it and remove what was not there before: data file, lock and folders."""
+        removed = [_remove(file) for file in self._new_files]
+        if not self._lock_is_new or not all(removed):
+            self.release()
+            return
+        # While it is still held, where a system allows that: nobody else's lock is removed then.
+        is_removed = _remove(self._lock)
+        self.release()
+        if not is_removed:
+            _remove(self._lock)
+        self._remove_folders()
+
+    def _locked(self) -> sqlite3.Connection:
+        """A connection that has locked the file that goes by the lock's name."""
+        while True:
+            self._lock_is_new = not self._lock.exists()
+            self._lock.touch()
+            number = _number(self._lock)
+            connection = sqlite3.connect(
+                self._lock, timeout=0.5, isolation_level=None, check_same_thread=False
+            )
+            failure: sqlite3.OperationalError | None = None
+            try:
+                connection.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError as error:
+                failure = error
+            # A server that undid its start may have removed the file in the meantime.
+            is_same = number is not None and _number(self._lock) == number
+            if is_same and failure is None:
+                return connection
+            connection.close()
+            if is_same and failure is not None:
+                raise failure
+
+    def _remove_folders(self) -> None:
+        """Remove the folders that were made, from the innermost on, unless others use them."""
+        for folder in self._new_folders:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _require_one_name(path: Path) -> None:
+    """Refuse a data file with hard links, by which two servers could meet in it unseen."""
+    if path.is_file() and (names := path.stat().st_nlink) > 1:
+        message = (
+            f"{path} has {names} names (hard links), so that another server may use it unnoticed; "
+            "give this one a copy, or another file, with --data"
+        )
+        raise StorageError(message)
+
+
+def _number(file: Path) -> int | None:
+    """What tells a file from another one that later has its name; None if there is none."""
+    try:
+        return file.stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _remove(file: Path) -> bool:
+    """Remove a file; whether it is gone."""
+    try:
+        file.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
 
 
 def open_writer(path: str, now: Callable[[], float]) -> sqlite3.Connection:

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from bgserver.engine.errors import EngineError, Fault, InvalidInputError
+from bgserver.engine.lookahead import DEPTHS
+from bgserver.engine.rollout_spec import MAX_CANDIDATES, MAX_TRIALS
+from bgserver.engine.work import run
+from bgserver.server.convert_rollout import read_rollout
 from bgserver.server.convert_state import refuse
 from bgserver.server.errors import entry_of, reason_of
 from bgserver.server.questions import (
@@ -14,6 +18,9 @@ from bgserver.server.questions import (
     cube_advice,
     evaluation,
     ranking,
+    read_cube_question,
+    read_evaluation,
+    read_ranking,
     rolled_out,
 )
 from bgserver.v1 import common_pb2, engine_pb2
@@ -22,7 +29,14 @@ if TYPE_CHECKING:
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.work import Work
 
-__all__ = ["AnalysisChunk", "Answer", "answer_question", "error_message", "expected_s"]
+__all__ = [
+    "AnalysisChunk",
+    "Answer",
+    "answer_question",
+    "error_message",
+    "expected_s",
+    "question_faults",
+]
 
 # Seconds that questions take by level, on a usual processor: only how many of them make a chunk
 # depends on these figures.
@@ -104,6 +118,28 @@ def answer_question(
         response.error.CopyFrom(error_message(EngineError("internal error")))
         return response, traceback.format_exc()
     return response, None
+
+
+def question_faults(request: engine_pb2.AnalyzeBatchRequest) -> list[Fault]:
+    """What can be seen to be wrong with a question without answering it.
+
+    Args:
+        request: The question.
+    """
+    levels = tuple(DEPTHS)
+    kind = request.WhichOneof("question")
+    try:
+        if kind == "evaluate":
+            read_evaluation(request.evaluate, levels)
+        elif kind == "rank_plays":
+            read_ranking(request.rank_plays, levels)
+        elif kind == "advise_cube":
+            read_cube_question(request.advise_cube, levels)
+        elif kind == "rollout":
+            run(read_rollout(request.rollout, levels, MAX_TRIALS, MAX_CANDIDATES))
+    except InvalidInputError as error:
+        return list(error.faults)
+    return []
 
 
 def error_message(error: EngineError) -> engine_pb2.QuestionError:

@@ -17,6 +17,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
 
+from bgserver.engine.cluster import require_dask
 from bgserver.engine.dask_worker import EngineSource
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
@@ -154,7 +155,10 @@ class BgServer:
 
         Raises:
             ServerStartError: The address is taken or impossible, or the data file cannot be used.
+            ClusterError: A cluster is configured, and Dask is not installed.
         """
+        if self.config.cluster is not None:
+            require_dask()
         await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
         host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
         wanted = f"{host}:{self.config.port}"
@@ -319,12 +323,12 @@ async def _serve(
         with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
             loop.add_signal_handler(number, on_signal, number)
     server = BgServer(config, loader=loader, extra=extra())
-    await server.listen()
-    if on_listening is not None:
-        on_listening(server.address)
-    warm_up = asyncio.create_task(server.warm_up(on_progress))
     stopped = asyncio.create_task(stop.wait())
     try:
+        await server.listen()
+        if on_listening is not None:
+            on_listening(server.address)
+        warm_up = asyncio.create_task(server.warm_up(on_progress))
         await asyncio.wait({warm_up, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if warm_up.done():
             warm_up.result()

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import os
 from pathlib import Path  # noqa: TC003 -- pydantic reads the annotations at run time
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bgserver.server.foreign import SCHEDULER_EXPECTED, address_fault, is_scheduler
 
 __all__ = ["ServerConfig"]
 
 
 def _cpus() -> int:
     return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+
+
+def _scheduler(address: str) -> str:
+    if not is_scheduler(address):
+        raise PydanticCustomError(_NOT_AN_ADDRESS, SCHEDULER_EXPECTED)
+    return address
+
+
+def _remote_engine(address: str) -> str:
+    if address != "*" and address_fault(address):
+        raise PydanticCustomError(_NOT_AN_ADDRESS, "expected HOST:PORT, or * for any server")
+    return address
+
+
+_NOT_AN_ADDRESS = "not_an_address"
 
 
 class ServerConfig(BaseSettings):
@@ -39,7 +57,7 @@ class ServerConfig(BaseSettings):
     """Most simulations at once."""
     max_simulation_games: int = Field(default=10_000_000, ge=1)
     """Most games (or matches) of one simulation."""
-    remote_engines: tuple[str, ...] = ()
+    remote_engines: tuple[Annotated[str, AfterValidator(_remote_engine)], ...] = ()
     """Other servers, `host:port`, that may play in simulations; `*` allows any, and so lets callers
     make this server talk to any address that it can reach. None by default."""
     max_batches: int = Field(default=16, ge=1)
@@ -84,7 +102,7 @@ class ServerConfig(BaseSettings):
     """For people or for machines."""
     shutdown_grace_s: float = Field(default=5.0, ge=0)
     """How long calls in work may take when the server stops."""
-    cluster: str | None = None
+    cluster: Annotated[str, AfterValidator(_scheduler)] | None = None
     """Scheduler of a Dask cluster (`tcp://host:port`) that does batches and rollouts; everything
     else is done by this process."""
     weights: Path | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bgserver.engine.errors import Fault, InvalidInputError
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bgserver.engine.rollout_sums import Figure
     from bgserver.engine.work import Work
 
-__all__ = ["begin_rollout", "rollout_message"]
+__all__ = ["RolloutQuestion", "begin_rollout", "read_rollout", "rollout_message"]
 
 _KIND = EnumMap(rollout_pb2.RolloutKind, RolloutKind, default=RolloutKind.POSITION)
 _ACTION = EnumMap(rollout_pb2.RolloutAction, RolloutAction)
@@ -51,20 +51,42 @@ _NO_ACTION = rollout_pb2.ROLLOUT_ACTION_UNSPECIFIED
 _DEFAULT_PLAYS = 4
 
 
-def begin_rollout(
-    request: rollout_pb2.RolloutRequest, engine: Engine, most_trials: int, most_plays: int
-) -> Work[tuple[RolloutSpec, RolloutRun]]:
-    """Read a request and get ready to run it.
+@dataclass(frozen=True, slots=True)
+class RolloutQuestion:
+    """What a request asks."""
+
+    kind: RolloutKind
+    """What is compared."""
+    state: GameState
+    """The position."""
+    dice: Dice | None
+    """The roll, where plays are compared."""
+    plays: list[Play]
+    """Those that are named; none: the best ones."""
+    options: RolloutOptions
+    """How to roll out."""
+    rules: StopRules
+    """When to end."""
+    before: RolloutState | None
+    """What is gone on with."""
+
+
+def read_rollout(
+    request: rollout_pb2.RolloutRequest,
+    levels: Collection[Level],
+    most_trials: int,
+    most_plays: int,
+) -> Work[RolloutQuestion]:
+    """Read a request.
 
     Args:
         request: The request.
-        engine: The engine.
+        levels: Those that the engine has.
         most_trials: Most trials of one candidate.
         most_plays: Most plays at once.
 
     Raises:
         InvalidInputError: Something is wrong; every fault is named.
-        WrongMomentError: The game is over, or an offer is pending.
     """
     faults: list[Fault] = []
     kind = _KIND.read(request.kind, "kind", faults)
@@ -72,7 +94,7 @@ def begin_rollout(
     dice = _read_roll(request, kind, state, faults)
     if kind is RolloutKind.CUBE:
         refuse_nardy(request.position, state, faults)
-    options = _read_options(request, engine.levels, faults)
+    options = _read_options(request, levels, faults)
     faults.extend(option_faults(options, state, kind))
     before = None
     if request.state:
@@ -91,12 +113,33 @@ def begin_rollout(
     if kind is None or state is None:
         message = "a request without faults was not read"
         raise AssertionError(message)
+    return RolloutQuestion(kind, state, dice, plays, options, rules, before)
+
+
+def begin_rollout(
+    request: rollout_pb2.RolloutRequest, engine: Engine, most_trials: int, most_plays: int
+) -> Work[tuple[RolloutSpec, RolloutRun]]:
+    """Read a request and get ready to run it.
+
+    Args:
+        request: The request.
+        engine: The engine.
+        most_trials: Most trials of one candidate.
+        most_plays: Most plays at once.
+
+    Raises:
+        InvalidInputError: Something is wrong; every fault is named.
+        WrongMomentError: The game is over, or an offer is pending.
+    """
+    question = yield from read_rollout(request, engine.levels, most_trials, most_plays)
+    state, options, rules = question.state, question.options, question.rules
     yield
-    if kind is RolloutKind.POSITION:
+    if question.kind is RolloutKind.POSITION:
         spec = position_rollout(state, options)
-    elif kind is RolloutKind.CUBE:
+    elif question.kind is RolloutKind.CUBE:
         spec = cube_rollout(state, options)
     else:
+        dice, plays = question.dice, question.plays
         if dice is None:
             message = "a request without faults has no roll"
             raise AssertionError(message)
@@ -109,9 +152,9 @@ def begin_rollout(
         spec = play_rollout(state, dice, plays, options, first_turn=request.first_turn)
         if len(plays) == 1 and not request.plays:
             # A roll that leaves no choice: nothing of what was asked for is wrong.
-            rules = replace(rules, joint_deviations=None)
+            rules = rules.for_one_candidate()
     yield
-    return spec, RolloutRun(engine, spec, rules, before)
+    return spec, RolloutRun(engine, spec, rules, question.before)
 
 
 def _read_roll(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["DEFAULT_PORT", "address_fault", "plain"]
+__all__ = ["DEFAULT_PORT", "SCHEDULER_EXPECTED", "address_fault", "is_scheduler", "plain"]
 
 DEFAULT_PORT = 50051
 """Port of a server that is not told another."""
 
+SCHEDULER_EXPECTED = "expected tcp://HOST:PORT, for example tcp://127.0.0.1:8786"
+"""What to say of an address that cannot be that of a Dask scheduler."""
+_SCHEMES = frozenset({"tcp", "tls", "ucx", "ws", "wss"})
 _HOST = r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+"
 _ADDRESS = re.compile(rf"(?:{_HOST}):([0-9]{{1,10}})")
 _MAX_PORT = 65535
@@ -37,6 +40,12 @@ def address_fault(address: str) -> str:
         hint = f"{host}:{DEFAULT_PORT}"
         return f"expected host:port, {shown}; a server has port {DEFAULT_PORT} by default: {hint}"
     return f"expected host:port, {shown}"
+
+
+def is_scheduler(address: str) -> bool:
+    """Whether an address can be that of a Dask scheduler; without a scheme it is one of TCP."""
+    scheme, separator, place = address.rpartition("://")
+    return (not separator or scheme in _SCHEMES) and not address_fault(place)
 
 
 def plain(text: str, *, lines: bool = False) -> str:

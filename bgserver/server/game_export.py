@@ -51,9 +51,7 @@ def export(
 
 def _mat_text(detail: Detail, rows: Sequence[EventRow]) -> str:
     """A game as Jellyfish text."""
-    first, second = detail.occupants
-    names = (_shown(first, "First"), _shown(second, "Second"))
-    return match_text([event_from_json(json.loads(row.body)) for row in rows], names)
+    return match_text([event_from_json(json.loads(row.body)) for row in rows], _names(detail))
 
 
 def _json_text(row: GameRow, detail: Detail, rows: Sequence[EventRow]) -> str:
@@ -64,9 +62,15 @@ def _json_text(row: GameRow, detail: Detail, rows: Sequence[EventRow]) -> str:
         "created_at": row.created_at,
         "seats": [encoded(occupant) for occupant in detail.occupants],
         "dice": detail.dice.value,
-        **match_json(events),
+        **match_json(events, _names(detail)),
     }
     return json.dumps(form, indent=1, ensure_ascii=False) + "\n"
+
+
+def _names(detail: Detail) -> tuple[str, str]:
+    """What the two players are called, in every form alike."""
+    first, second = detail.occupants
+    return _shown(first, "First"), _shown(second, "Second")
 
 
 def _shown(occupant: Occupant, default: str) -> str:

@@ -120,6 +120,7 @@ class GameHost:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._heartbeat: Timer | None = None
         self._cleaning: Timer | None = None
+        self._has_started = False
         self._is_closed = False
         self._outage: tuple[float, float] | None = None
 
@@ -145,6 +146,7 @@ class GameHost:
 
     async def start(self) -> None:
         """Go on with the games that were running; to be called when calls are answered."""
+        self._has_started = True
         if self.storage.last_alive_at is not None:
             self._outage = (self.storage.last_alive_at, self.clock.now())
         for game_id, due_at, changed_at in await asyncio.wrap_future(self.storage.due()):
@@ -156,14 +158,15 @@ class GameHost:
         self._clean()
 
     async def close(self) -> None:
-        """Stop, and store what is being stored."""
+        """Stop, and store what is being stored; a host that has never started leaves no file."""
         self._is_closed = True
         for timer in (*self._timers.values(), self._heartbeat, self._cleaning):
             if timer is not None:
                 timer.cancel()
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.to_thread(self.storage.close)
+        end = self.storage.close if self._has_started else self.storage.discard
+        await asyncio.to_thread(end)
 
     def spawn(self, coroutine: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Run something that ends by itself; `close` waits for it."""

@@ -35,6 +35,8 @@ from bgserver.server.convert_state import dice_message, read_dice, refuse
 from bgserver.v1 import engine_pb2
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bgserver.engine.cube_rules import RaccoonOwner
     from bgserver.engine.evaluator import Engine
     from bgserver.engine.limit import Limit
@@ -51,6 +53,9 @@ __all__ = [
     "evaluation",
     "judging_levels",
     "ranking",
+    "read_cube_question",
+    "read_evaluation",
+    "read_ranking",
     "rolled_out",
 ]
 
@@ -86,7 +91,7 @@ def evaluation(
     Raises:
         InvalidInputError: The request is faulty.
     """
-    state, limit = _read(request, engine)
+    state, limit = read_evaluation(request, judging_levels(engine))
     return _evaluate(engine, state, limit), limit
 
 
@@ -98,13 +103,7 @@ def ranking(
     Raises:
         InvalidInputError: The request is faulty.
     """
-    faults: list[Fault] = []
-    state = read_question(request.position, faults)
-    dice = read_dice(request.dice if request.HasField("dice") else None, state, faults)
-    limit = read_limit(request, judging_levels(engine), faults)
-    refuse(faults)
-    if state is None or dice is None or limit is None:
-        raise AssertionError(_UNREAD)
+    state, dice, limit = read_ranking(request, judging_levels(engine))
     return _rank(engine, request, state, dice, limit), limit
 
 
@@ -116,17 +115,7 @@ def cube_advice(
     Raises:
         InvalidInputError: The request is faulty.
     """
-    faults: list[Fault] = []
-    state = read_question(request.position, faults)
-    limit = read_limit(request, judging_levels(engine), faults)
-    refuse_nardy(request.position, state, faults)
-    owner = _read_raccoons(request, state, faults)
-    if request.market_replies and not request.market_losers:
-        message = "rolls of the opponent are listed with market_losers only"
-        faults.append(Fault("market_replies", "MARKET_LOSERS_REQUIRED", message))
-    refuse(faults)
-    if state is None or limit is None:
-        raise AssertionError(_UNREAD)
+    state, owner, limit = read_cube_question(request, judging_levels(engine))
     return _advise(engine, request, state, limit, owner), limit
 
 
@@ -218,14 +207,61 @@ def cube_scores(
     return _advise_by_score(engine, state, limit, away), limit
 
 
-def _read(request: engine_pb2.EvaluateRequest, engine: Engine) -> tuple[GameState, Limit]:
+def read_evaluation(
+    request: engine_pb2.EvaluateRequest, levels: Collection[Level]
+) -> tuple[GameState, Limit]:
+    """The position that is to be evaluated, and how far to go.
+
+    Raises:
+        InvalidInputError: The request is faulty.
+    """
     faults: list[Fault] = []
     state = read_question(request.position, faults)
-    limit = read_limit(request, judging_levels(engine), faults)
+    limit = read_limit(request, levels, faults)
     refuse(faults)
     if state is None or limit is None:
         raise AssertionError(_UNREAD)
     return state, limit
+
+
+def read_ranking(
+    request: engine_pb2.RankPlaysRequest, levels: Collection[Level]
+) -> tuple[GameState, Dice, Limit]:
+    """The position and the roll whose plays are to be ranked, and how far to go.
+
+    Raises:
+        InvalidInputError: The request is faulty.
+    """
+    faults: list[Fault] = []
+    state = read_question(request.position, faults)
+    dice = read_dice(request.dice if request.HasField("dice") else None, state, faults)
+    limit = read_limit(request, levels, faults)
+    refuse(faults)
+    if state is None or dice is None or limit is None:
+        raise AssertionError(_UNREAD)
+    return state, dice, limit
+
+
+def read_cube_question(
+    request: engine_pb2.AdviseCubeRequest, levels: Collection[Level]
+) -> tuple[GameState, RaccoonOwner | None, Limit]:
+    """The position whose cube decision is asked for, who owns the cube after a raccoon, how far.
+
+    Raises:
+        InvalidInputError: The request is faulty.
+    """
+    faults: list[Fault] = []
+    state = read_question(request.position, faults)
+    limit = read_limit(request, levels, faults)
+    refuse_nardy(request.position, state, faults)
+    owner = _read_raccoons(request, state, faults)
+    if request.market_replies and not request.market_losers:
+        message = "rolls of the opponent are listed with market_losers only"
+        faults.append(Fault("market_replies", "MARKET_LOSERS_REQUIRED", message))
+    refuse(faults)
+    if state is None or limit is None:
+        raise AssertionError(_UNREAD)
+    return state, owner, limit
 
 
 def _evaluate(engine: Engine, state: GameState, limit: Limit) -> Work[engine_pb2.EvaluateResponse]:

@@ -10,6 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bgserver.cli.app import app
+from bgserver.server.app import load_engine, no_progress
+from bgserver.server.config import ServerConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,4 +54,11 @@ def bgserver(request: pytest.FixtureRequest) -> CommandLine:
     """The command line, for each way to reach an engine."""
     if request.param == "server":
         return CommandLine(["--address", request.getfixturevalue("server_address")])
+    request.getfixturevalue("compiled")
     return CommandLine([])
+
+
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """Nothing is left to compile in this process, which a command would tell on stderr."""
+    load_engine(ServerConfig(), no_progress)

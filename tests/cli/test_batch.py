@@ -333,6 +333,20 @@ def test_a_server_that_goes_away_can_be_survived(
     assert output.read_bytes() == expected.read_bytes()
 
 
+def test_what_cannot_be_a_scheduler_is_refused_with_all_else(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("{}\n")
+    places = (str(tmp_path / "in"), str(tmp_path / "out"))
+    idle = ("--threads", "2", "--token", "sesame", "--timeout", "3")
+    wrong = ("--cluster", "nonsense://x:1", "--trials", "5", *idle)
+    outcome = CommandLine([])("batch", *places, *wrong)
+    assert outcome.code == 2
+    for option in idle[::2]:
+        assert f"error: {option}: " in outcome.err
+    expected = "expected tcp://HOST:PORT, for example tcp://127.0.0.1:8786"
+    assert f"error: --cluster: {expected}, got 'nonsense://x:1'\n" in outcome.err
+    assert "error: --trials: " in outcome.err
+
+
 def test_a_cluster_and_a_server_are_not_both_asked(tmp_path: Path) -> None:
     arguments = ("in", "out", "--cluster", "tcp://127.0.0.1:9", "--address", "127.0.0.1:9")
     outcome = CommandLine([])("batch", *arguments)

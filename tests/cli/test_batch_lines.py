@@ -188,6 +188,44 @@ def test_ids(given: object, read: str) -> None:
         ({"position": "start", "dice": 31}, [("dice", "NOT_A_ROLL")]),
         ({"position": "start", "dice": [3, -1]}, [("dice", "NOT_A_ROLL")]),
         ({"position": _START, "variant": "chess"}, [("variant", "UNKNOWN_VALUE")]),
+        ({"position": "start", "variant": "long_nardy"}, [("variant", "CONTRADICTS_POSITION")]),
+        ({"xgid": _XGID, "variant": "chess"}, [("variant", "UNKNOWN_VALUE")]),
+        ({"xgid": _XGID, "variant": "long_nardy"}, [("variant", "CONTRADICTS_POSITION")]),
+        (
+            {"position": "nardy-start", "variant": "backgammon"},
+            [("variant", "CONTRADICTS_POSITION")],
+        ),
+        # What only the engine knows about a position is named with the rest.
+        (
+            {"xgid": "XGID=non:sense", "level": "deep"},
+            [
+                ("level", "UNKNOWN_LEVEL"), ("position.xgid", "FIELD_COUNT"),
+                ("position.xgid.position", "WRONG_LENGTH"),
+                ("position.xgid.cube_value", "NOT_A_NUMBER"),
+            ],
+        ),
+        (
+            {"position": [16, *_START[1:]], "kind": "plays", "max_plays": -1},
+            [
+                ("max_plays", "OUT_OF_RANGE"), ("position.position.points[0]", "BAR_SIGN"),
+                ("position.position.points", "TOO_MANY_OWN_CHECKERS"),
+            ],
+        ),
+        (
+            {"position": "start", "kind": "plays", "level": "deep", "rollout": True},
+            [("level", "UNKNOWN_LEVEL"), ("dice", "DICE_REQUIRED")],
+        ),
+        (
+            {"position": "start", "level": "deep", "rollout": {"trials": 10, "minTrials": 20}},
+            [
+                ("level", "UNKNOWN_LEVEL"), ("min_trials", "MIN_ABOVE_MAX"),
+                ("min_trials", "NOTHING_TO_DELAY"),
+            ],
+        ),
+        (
+            {"position": "nardy-start", "kind": "cube", "level": "deep"},
+            [("level", "UNKNOWN_LEVEL"), ("position.position.variant", "NO_CUBE_IN_LONG_NARDY")],
+        ),
         ({"position": "start", "time_ms": 1.5}, [("time_ms", "OUT_OF_RANGE")]),
         ({"position": "start", "rollout": 5}, [("rollout", "NOT_A_ROLLOUT")]),
         ({"position": "start", "rollout": {"x": 5}}, [("rollout", "NOT_A_ROLLOUT")]),

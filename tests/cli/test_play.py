@@ -361,6 +361,9 @@ def test_lists_say_where_other_games_are(
     assert none.err.startswith(f"no such game listed by {address}\n")
     wrong = _COMMANDS("games", "list", "--data", path, "--preset", "chess")
     assert wrong.err.startswith("error: --preset: expected one of classic, ")
+    idle = ("--game-token", "x", "--token", "y", "--timeout", "3")
+    refused = _COMMANDS("games", "export", match.game_id, "--data", path, *idle)
+    assert [line.split(": ")[1] for line in refused.err.splitlines()] == list(idle[::2])
     # A file that is named goes before a server that the environment names.
     monkeypatch.setenv("BGSERVER_ADDRESS", address)
     assert match.game_id in _COMMANDS("games", "list", "--data", path).out
@@ -394,6 +397,7 @@ def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> No
     assert checked.code == 0
     assert "every roll as promised" in checked.out
     record = json.loads(file.read_text())
+    assert record["players"] == ["bgserver beginner", "bgserver normal"]  # as in match text
     rolled = next(event for event in record["events"] if event["event"] == "opening_rolled")
     rolled["first"] = rolled["first"] % 6 + 1
     file.write_text(json.dumps(record))
@@ -409,6 +413,15 @@ def test_exports_and_fair_dice(data: tuple[str, str, Any], tmp_path: Path) -> No
     assert other_form.err.endswith(f"it is not JSON, or damaged; {how}\n")
     nowhere = _COMMANDS("games", "export", match.game_id, "--data", path, "-o", "/none/game.mat")
     assert nowhere.err == "error: --output: there is no folder /none\n"
+    for name in ("game.txt", "game"):
+        unknown = tmp_path / name
+        export = ("games", "export", match.game_id, "--data", path, "-o", str(unknown))
+        refused = _COMMANDS(*export)
+        assert (refused.code, unknown.exists()) == (2, False)
+        assert refused.err.startswith("error: --output: expected a file ending with one of .json, ")
+        assert "--format" in refused.err
+        assert _COMMANDS(*export, "--format", "mat").code == 0
+        assert unknown.read_text(encoding="utf-8") == text.out
 
 
 def test_an_export_of_long_nardy_says_what_to_type(

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import socket
@@ -89,6 +90,11 @@ def test_help_names_every_command() -> None:
         assert f" {command} " in result.stdout
 
 
+def test_help_groups_every_command_and_the_rarest_come_last() -> None:
+    groups = re.findall("─ ([A-Z][a-z]+) ─", _run("--help").stdout)
+    assert groups == ["Options", "Server", "Rules", "Engine", "Scripts", "Games", "Training"]
+
+
 @pytest.mark.parametrize("command", ["plays", "serve", "call"])
 def test_help_and_questions_to_a_server_do_not_load_numba(command: str) -> None:
     script = (
@@ -152,6 +158,18 @@ def test_server_stops_on_ctrl_c(started: list[subprocess.Popen[str]]) -> None:
     assert "100 %" in process.stderr.read()  # the progress of the start, as lines
 
 
+def test_a_command_that_compiles_says_so_where_no_bar_is_seen(tmp_path: Path) -> None:
+    cache = {"BGSERVER_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (_run("plays", "start", "31", "--json", **cache) for _ in range(2))
+    assert first.stderr.startswith("compiling, which is done once")
+    assert first.stderr.count("\n") == 1
+    assert (second.stderr, second.stdout) == ("", first.stdout)
+    (tmp_path / "file").write_text("")
+    always = _run("plays", "start", "31", "--json", BGSERVER_CACHE_DIR=str(tmp_path / "file"))
+    assert "set BGSERVER_CACHE_DIR to a writable folder" in always.stderr
+    assert always.stdout == first.stdout
+
+
 def test_warmup_tells_where_the_cache_is() -> None:
     result = _run("warmup")
     assert result.returncode == 0
@@ -176,6 +194,10 @@ def test_the_address_may_come_from_the_environment(server_address: str) -> None:
         ["serve", "--port", "99999", "--threads", "0"],
         ["serve", "--port", "many"],
         ["serve", "--log-level", "loud"],
+        ["serve", "--cluster", "nonsense", "--remote-engine", "nowhere"],
+        ["serve", "--cluster", "http://127.0.0.1:8786", "--port", "99999"],
+        ["serve", "--cluster", "tcp://127.0.0.1", "--remote-engine", "http://127.0.0.1:1"],
+        ["serve", "--cluster", "tcp://127.0.0.1:99999"],
     ],
 )
 def test_impossible_options_of_the_server(arguments: list[str]) -> None:
@@ -184,6 +206,32 @@ def test_impossible_options_of_the_server(arguments: list[str]) -> None:
     for option in arguments[1::2]:
         assert option in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "batch"])
+def test_without_dask_a_cluster_is_refused_before_anything_is_compiled(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "in").write_text("{}\n")
+    arguments = {
+        "serve": ["--port", "0", "--data", str(tmp_path / "games.db")],
+        "batch": [str(tmp_path / "in"), str(tmp_path / "out")],
+    }[command]
+    script = (
+        "import sys\n"
+        "sys.modules['distributed'] = None\n"
+        "from bgserver.cli.app import run\n"
+        "from bgserver.engine.evaluator import Engine\n"
+        "del Engine.load\n"
+        f"run({[command, '--cluster', 'tcp://127.0.0.1:9', *arguments]!r})\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    assert result.returncode == 3
+    lines = result.stderr.splitlines()
+    assert lines[-1] == 'error: a cluster needs Dask: pip install "bgserver[dask]"'
+    assert [file.name for file in tmp_path.iterdir()] == ["in"]
 
 
 def test_impossible_variables_of_the_server_are_told_like_options() -> None:
@@ -195,8 +243,11 @@ def test_impossible_variables_of_the_server_are_told_like_options() -> None:
 
 def test_damaged_weights_are_named(tmp_path: Path) -> None:
     (tmp_path / "weights.npz").write_bytes(b"garbage")
-    result = _run("serve", "--port", "0", "--weights", str(tmp_path / "weights.npz"))
+    data = str(tmp_path / "games.db")
+    options = ["--port", "0", "--data", data, "--weights", str(tmp_path / "weights.npz")]
+    result = _run("serve", *options)
     assert result.returncode == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["weights.npz"]
     assert "weights.npz" in result.stderr
     assert "Traceback" not in result.stderr
 

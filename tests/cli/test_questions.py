@@ -11,11 +11,10 @@ from typer.testing import CliRunner
 from bgserver.cli.app import app
 from bgserver.server.config import ServerConfig
 from bgserver.v1 import engine_pb2, rules_pb2
+from tests.cli.conftest import CommandLine
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
-
-    from tests.cli.conftest import CommandLine
 
 _XGID = "-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
 _HIT = "-1 0 0 0 0 0 5 0 3 0 0 0 -5 5 0 0 0 -3 0 -5 0 0 0 0 2 0"
@@ -160,6 +159,17 @@ def test_cube_after_the_roll_says_that_the_dice_are_in_the_way(bgserver: Command
     assert "ALREADY_ROLLED" not in answer.out
 
 
+def test_what_is_about_the_position_before_the_roll_says_so(bgserver: CommandLine) -> None:
+    rolled = "XGID=-a-aBBC-B---aD--bd-f----B-:0:0:1:31:0:0:0:0:10"
+    for command in (("cube", "--scores", "2"), ("eval",), ("rollout", "--trials", "36")):
+        name, *options = command
+        assert "before the roll" in bgserver(name, rolled, *options).out
+        assert "before the roll" not in bgserver(name, "start", *options).out
+    scores = ("--scores", "3", "--json")
+    before = rolled.replace(":31:", ":00:")
+    assert bgserver("cube", rolled, *scores).out == bgserver("cube", before, *scores).out
+
+
 def test_why_there_is_no_double_is_said_in_words(bgserver: CommandLine) -> None:
     answer = bgserver("cube", "XGID=-b----E-C---eE---c-e----B-:1:-1:1:31:0:0:0:0:10")
     assert "Best: double not allowed" in answer.out
@@ -241,6 +251,25 @@ def test_json_is_the_message_and_nothing_else(
         (("cube", "start", "--scores", "3", "--market"), ["scores"]),
         (("cube", "start", "--raccoons", "beaverer"), ["raccoons"]),
         (("rank", "nonsense", "31"), ["position"]),
+        (("rank", "nonsense", "3x", "--level", "deep"), ["position", "dice", "--level"]),
+        (("cube", "nonsense", "--scores", "3", "--market"), ["position", "scores"]),
+        (("plays", "start", "33", "--first-turn"), ["--first-turn"]),
+        (("rank", _XGID, "--first-turn", "--level", "deep"), ["--first-turn", "--level"]),
+        (("plays", "start", "31", "--nardy"), ["--nardy"]),
+        (("eval", "4HPwATDgc/ABMA", "--nardy", "--level", "deep"), ["--nardy", "--level"]),
+        (("inspect", _XGID, "--nardy"), ["--nardy"]),
+        (("bot", "nardy-start", "66", "--cube", "--first-turn"), ["dice", "--first-turn"]),
+        (("rollout", "start", "--max", "3"), ["--max"]),
+        (("rollout", "start", "31", "--plays", "8/5 6/5", "--max", "3"), ["--max"]),
+        (
+            ("rollout", "nardy-start", "--first-turn", "--cube-level", "static"),
+            ["--first-turn", "--cube-level"],
+        ),
+        (
+            ("rollout", "start", "3x", "--cubeless", "--early-cube-level", "static"),
+            ["dice", "--early-cube-level"],
+        ),
+        (("simulate", "1", "--no-cube", "--cube-cap", "8"), ["--cube-cap"]),
         (
             ("rank", "XGID=non:sense", "31"),
             ["position.xgid", "position.xgid.position", "position.xgid.cube_value"],
@@ -255,6 +284,14 @@ def test_bad_input_names_each_field_and_ends_with_2(
     assert answer.out == ""
     told = [line.removeprefix("error: ").split(": ")[0] for line in answer.err.splitlines()]
     assert told == fields
+
+
+def test_a_token_without_a_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = CommandLine(["--token", "sesame"])("presets")
+    assert typed.code == 2
+    assert typed.err == "error: --token: it is for a server, which --address names\n"
+    monkeypatch.setenv("BGSERVER_TOKEN", "sesame")
+    assert CommandLine([])("presets").code == 0
 
 
 def test_an_xgid_without_its_end_is_told_so(bgserver: CommandLine) -> None:

@@ -101,11 +101,13 @@ def test_rollout_levels(bgserver: CommandLine) -> None:
         "rollout_fast@1, once"
         in bgserver(*("cube", "start", "--scores", "2", "--level", "rollout_fast")).out
     )
-    wrong = bgserver("eval", "start", "--level", "rollout_slow")
-    assert wrong.err.startswith("error: --level: expected one of rollout_fast@1, ")
     names = ", ".join((*DEPTHS, *(level.name for level in ROLLOUT_LEVELS)))
-    wrong = bgserver("eval", "start", "--level", "deep")
-    assert wrong.err == f"error: --level: expected one of {names}, got 'deep'\n"
+    for level in ("deep", "rollout_slow", "rollout_fast@99"):
+        for question in (("eval", "start"), ("rank", "start", "31"), ("cube", "start")):
+            wrong = bgserver(*question, "--level", level)
+            assert wrong.err == f"error: --level: expected one of {names}, got {level!r}\n"
+    wrong = bgserver("rank", "start", "--level", "rollout_slow")
+    assert [line.split(": ")[1] for line in wrong.err.splitlines()] == ["dice", "--level"]
 
 
 def test_a_rollout_level_says_so_where_it_rolls_nothing_out(bgserver: CommandLine) -> None:

@@ -53,6 +53,14 @@ def test_labels_of_plain_games(train: CommandLine, tmp_path: Path) -> None:
     assert plain.boards.tobytes() != everything.boards.tobytes()
 
 
+def test_a_width_beside_weights_is_refused(train: CommandLine, tmp_path: Path) -> None:
+    files = ("--folder", str(tmp_path), "--out", str(tmp_path / "new.npz"), "--version", "1")
+    start = ("--variant", "backgammon", "--weights", str(PACKAGED), "--width", "64")
+    answer = train("train", "fit", *files, *start)
+    assert answer.code == 2
+    assert answer.err.startswith("error: --width: ")
+
+
 @pytest.mark.train
 def test_a_network_that_a_game_has_not_is_refused(train: CommandLine, tmp_path: Path) -> None:
     answer = train(

@@ -13,7 +13,7 @@ from bgserver.engine.errors import InvalidInputError
 from bgserver.engine.evaluator import Engine
 from bgserver.engine.levels import Level
 from bgserver.engine.limit import TimeLimit
-from bgserver.engine.position import Cube, CubeOwner, GameState, MatchScore, Position, Variant
+from bgserver.engine.position import Cube, CubeOwner, Dice, GameState, MatchScore, Position, Variant
 from bgserver.engine.work import run
 from bgserver.formats.xgid import parse_xgid
 
@@ -33,6 +33,12 @@ def test_each_score_is_the_decision_at_that_score(engine: Engine) -> None:
         assert entry.advice == expected
     money, _ = run(engine.advise_cube(BLITZ, Level.STATIC))
     assert table.money == money
+
+
+def test_a_roll_is_left_aside(engine: Engine) -> None:
+    rolled = replace(BLITZ, dice=Dice(3, 1))
+    table = run(advise_by_score(engine, rolled, Level.STATIC, 3))
+    assert table == run(advise_by_score(engine, BLITZ, Level.STATIC, 3))
 
 
 def test_scores_come_in_order_and_once(engine: Engine) -> None:

@@ -238,7 +238,7 @@ def test_without_the_extra_the_error_says_what_to_install() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("CLUSTER_EXTRA_MISSING")
-    assert "pip install 'bgserver[dask]'" in done.stdout
+    assert 'pip install "bgserver[dask]"' in done.stdout
 
 
 def test_dask_is_not_loaded_unless_a_cluster_is_asked_for() -> None:

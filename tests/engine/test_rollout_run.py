@@ -64,9 +64,9 @@ def numbers(result: RolloutResult) -> tuple[object, ...]:
 def test_any_number_of_threads_gives_the_same_bits(
     engine: Engine, spec: RolloutSpec, threads: int
 ) -> None:
-    rules = StopRules(trials=180, min_trials=36, joint_deviations=None)
+    rules = StopRules(trials=180)
     if spec is not _POSITION:
-        rules = replace(rules, joint_deviations=2.0)
+        rules = replace(rules, min_trials=36, joint_deviations=2.0)
     expected = numbers(finish(engine, spec, rules))
     with LocalExecutor(engine, threads) as executor:
         *_, last = roll_out(engine, spec, rules, executor)
@@ -381,6 +381,11 @@ def test_every_fault_of_the_options_is_named(
             StopRules(trials=5, min_trials=6, standard_error=-1.0),
             {("min_trials", "MIN_ABOVE_MAX"), ("standard_error", "NOT_POSITIVE")},
         ),
+        (
+            StopRules(trials=5, min_trials=6),
+            {("min_trials", "MIN_ABOVE_MAX"), ("min_trials", "NOTHING_TO_DELAY")},
+        ),
+        (StopRules(min_trials=36), {("min_trials", "NOTHING_TO_DELAY")}),
         (
             StopRules(min_trials=0, joint_deviations=math.nan),
             {

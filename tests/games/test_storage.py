@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -214,6 +215,47 @@ def test_a_file_belongs_to_one_server(tmp_path: Path, time: _Time) -> None:
     Storage(link, time).close()
 
 
+def test_a_file_with_two_names_is_refused(tmp_path: Path, time: _Time) -> None:
+    """SQLite keeps a log for each name: two servers would spoil each other's games."""
+    path, other = tmp_path / "games.db", tmp_path / "other.db"
+    with closing(Storage(str(path), time)) as storage:
+        _create(storage, "a")
+        other.hardlink_to(path)
+        with pytest.raises(StorageError, match="2 names") as caught:
+            Storage(str(other), time)
+        assert str(other) in str(caught.value)
+        assert "--data" in str(caught.value)
+    assert sorted(tmp_path.iterdir()) == [path, tmp_path / "games.db-lock", other]
+    other.unlink()
+    with closing(Storage(str(path), time)) as storage:
+        assert [row.id for row, _ in _all(storage)] == ["a"]
+
+
+def test_a_server_that_never_started_leaves_what_was_there(tmp_path: Path, time: _Time) -> None:
+    path = tmp_path / "new folder" / "inner" / "games.db"
+    Storage(str(path), time).discard()
+    assert list(tmp_path.iterdir()) == []
+    with closing(Storage(str(path), time)) as storage:
+        _create(storage, "a")
+    Storage(str(path), time).discard()
+    with closing(Storage(str(path), time)) as storage:
+        assert [row.id for row, _ in _all(storage)] == ["a"]
+
+
+def test_a_file_is_not_left_to_two_servers_by_one_that_never_started(
+    tmp_path: Path, time: _Time
+) -> None:
+    path = str(tmp_path / "games.db")
+    for _ in range(5):
+        first = Storage(path, time)
+        # Waits for the lock, and gets it while the first one removes it.
+        with ThreadPoolExecutor() as threads:
+            second = threads.submit(Storage, path, time)
+            first.discard()
+            with closing(second.result()), pytest.raises(StorageError, match="another server"):
+                Storage(path, time)
+
+
 def test_a_question_that_nobody_waits_for_costs_no_other(storage: Storage) -> None:
     _create(storage, "a")
     for _ in range(200):
@@ -270,6 +312,8 @@ def test_bad_files_are_named(tmp_path: Path, make: Any, message: str) -> None:
     assert str(path) in str(caught.value)
     if make is not _damaged:
         assert path.read_bytes() == before
+    if make in {_foreign, _text}:
+        assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

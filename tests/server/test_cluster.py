@@ -95,7 +95,7 @@ async def _works(stub: Stub) -> bool:
 
 
 async def test_a_server_does_not_start_without_its_cluster(engine: Engine) -> None:
-    config = ServerConfig(port=0, threads=1, log_level="error", cluster="nonsense://x:1")
+    config = ServerConfig(port=0, threads=1, log_level="error", cluster="tls://127.0.0.1:9")
     server = BgServer(config, loader=lambda *_: engine)
     await server.listen()
     with pytest.raises(ClusterError, match="cannot reach a Dask scheduler"):

@@ -18,6 +18,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
 )
 from pydantic import ValidationError
 
+from bgserver.engine.errors import DataError
 from bgserver.server.app import BgServer, ServerStartError, load_engine, no_progress
 from bgserver.server.config import ServerConfig
 from bgserver.v1 import (
@@ -88,6 +89,40 @@ async def test_a_second_server_on_the_same_port_is_refused(
         with pytest.raises(ServerStartError, match=str(server.port)):
             await second.listen()
         await second.stop()
+
+
+async def test_a_start_that_fails_leaves_no_file(start_server: Starter, tmp_path: Path) -> None:
+    def damaged(*_: object) -> Engine:
+        message = "weights.npz is damaged"
+        raise DataError(message)
+
+    data = tmp_path / "new folder" / "games.db"
+    async with start_server(metrics_port=0) as other:
+        for port, metrics_port, error in (
+            (other.port, None, ServerStartError),
+            (0, other.metrics_port, ServerStartError),
+            (0, None, DataError),
+        ):
+            config = ServerConfig(
+                port=port, metrics_port=metrics_port, data=str(data), threads=1, log_level="error"
+            )
+            server = BgServer(config, loader=damaged)
+            with pytest.raises(error):
+                await _start(server)
+            await server.stop()
+            assert not _holds_anything(tmp_path)
+    async with start_server(data=str(data)):
+        pass
+    assert data.exists()
+
+
+def _holds_anything(folder: Path) -> bool:
+    return any(folder.iterdir())
+
+
+async def _start(server: BgServer) -> None:
+    await server.listen()
+    await server.warm_up()
 
 
 async def test_reflection_lists_the_services(start_server: Starter) -> None:

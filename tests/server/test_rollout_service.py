@@ -90,6 +90,7 @@ async def test_a_forced_play_is_rolled_out_too(engine_stub: Stub) -> None:
         kind=_PLAYS,
         dice=roll(6, 5),
         trials=36,
+        min_trials=20,
         truncate_plies=2,
         joint_deviations=2.0,
     )
@@ -198,7 +199,8 @@ _CLOSED = [-1, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -2, -2, -2,
         (ask(trials=0), {("trials", "OUT_OF_RANGE")}),
         (ask(trials=4_000_000_000), {("trials", "OUT_OF_RANGE")}),
         (ask(truncate_plies=0), {("truncate_plies", "OUT_OF_RANGE")}),
-        (ask(trials=10, min_trials=20), {("min_trials", "MIN_ABOVE_MAX")}),
+        (ask(trials=10, min_trials=20, standard_error=0.1), {("min_trials", "MIN_ABOVE_MAX")}),
+        (ask(trials=100, min_trials=36), {("min_trials", "NOTHING_TO_DELAY")}),
         (ask(standard_error=0.01), {("trials", "TRIALS_REQUIRED")}),
         (
             ask(trials=10, standard_error=0.0, joint_deviations=-1.0),

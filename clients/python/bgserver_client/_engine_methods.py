@@ -269,7 +269,7 @@ class EngineMethods(Connection):
             max_plays: Without `plays`: how many; 0 means 4.
             first_turn: Long Nardy: the player's own first turn of the game.
             trials: Most trials of each candidate; by default 1296.
-            min_trials: Trials before the two limits below may end anything.
+            min_trials: Trials before the two limits below may end anything; needs one of them.
             standard_error: End at this standard error of every equity.
             joint_deviations: Give up plays so many joint standard deviations behind the best.
             seed: Seed of the dice, for the same figures again; random by default.

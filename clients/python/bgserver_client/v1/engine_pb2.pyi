@@ -715,8 +715,8 @@ class AdviseCubeByScoreRequest(_message.Message):
     """Points away that the table goes to for both players, 1..25; unset means 7."""
     @_builtins.property
     def position(self) -> _common_pb2.PositionSource:
-        """The position before the roll; backgammon only. Its own score does not count, but its cube does:
-        with an owned cube the table is about redoubles.
+        """The position before the roll; a roll that it carries is left aside. Backgammon only. Its own
+        score does not count, but its cube does: with an owned cube the table is about redoubles.
         """
 
     @_builtins.property

@@ -302,7 +302,9 @@ class _ExportFormatEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExportFo
     EXPORT_FORMAT_UNSPECIFIED: _ExportFormat.ValueType  # 0
     """Not stated; read as EXPORT_FORMAT_JSON."""
     EXPORT_FORMAT_JSON: _ExportFormat.ValueType  # 1
-    """JSON with the setup, the seats and every event; nothing is left out."""
+    """JSON with the setup, the seats, the names of the players as in match text, and every event;
+    nothing is left out.
+    """
     EXPORT_FORMAT_MAT: _ExportFormat.ValueType  # 2
     """Match text as other backgammon programs read it. Backgammon only; only single games that have
     begun, and of the last one the turns that are final.
@@ -317,7 +319,9 @@ class ExportFormat(_ExportFormat, metaclass=_ExportFormatEnumTypeWrapper):
 EXPORT_FORMAT_UNSPECIFIED: ExportFormat.ValueType  # 0
 """Not stated; read as EXPORT_FORMAT_JSON."""
 EXPORT_FORMAT_JSON: ExportFormat.ValueType  # 1
-"""JSON with the setup, the seats and every event; nothing is left out."""
+"""JSON with the setup, the seats, the names of the players as in match text, and every event;
+nothing is left out.
+"""
 EXPORT_FORMAT_MAT: ExportFormat.ValueType  # 2
 """Match text as other backgammon programs read it. Backgammon only; only single games that have
 begun, and of the last one the turns that are final.

@@ -177,7 +177,8 @@ class RolloutRequest(_message.Message):
     """
     min_trials: _builtins.int
     """Trials of each candidate before standard_error and joint_deviations may end anything, at most
-    trials; unset means 1. Both are looked at after every 36 trials.
+    trials, and more than 1 only with one of them; unset means 1. Both are looked at after every 36
+    trials.
     """
     standard_error: _builtins.float
     """End when the standard error of every equity is at most this, more than 0; unset: never."""
