@@ -25,6 +25,7 @@ __all__ = ["app"]
 app = typer.Typer(no_args_is_help=True, help="Make weights from zero.")
 
 _WIDTH = 256
+_CARRIED = 1.0
 _NEEDS_EXTRA = 'this needs PyTorch: pip install "bgserver[train]"'
 
 
@@ -71,14 +72,31 @@ def label(
         ),
     ] = 0,
     carried: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of later findings of a game in its labels.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Share of later findings of a game in its labels.",
+            show_default=str(_CARRIED),
+        ),
+    ] = None,
     plain: Annotated[
         bool, typer.Option("--plain", help="Only games from the start, no random turns there.")
+    ] = False,
+    cousins: Annotated[
+        bool,
+        typer.Option(
+            "--cousins",
+            help="Label the best replies to the close plays of each roll, not the plays: what "
+            "looking ahead compares. For `fit --cousins`; nothing is carried back.",
+        ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of dice and random choices.")] = 101,
 ) -> None:
     """Play games and label their decisions by looking one or two rolls ahead."""
+    if cousins and carried is not None:
+        message = "nothing is carried back to cousins; expected one of both"
+        raise input_error(message, field="--carried", reason="NOT_FOR_COUSINS")
     from bgserver.training.commands import label_positions
 
     with telling_of_compilation():
@@ -88,8 +106,9 @@ def label(
             folder,
             count=count,
             second_rolls=second_rolls,
-            carried=carried,
+            carried=_CARRIED if carried is None else carried,
             plain=plain,
+            cousins=cousins,
             seed=seed,
         )
 
@@ -100,6 +119,14 @@ def fit(
     folder: Annotated[list[Path], typer.Option(help="Folder with shards; may be repeated.")],
     out: Annotated[Path, typer.Option(help="Weights file to write after each epoch.")],
     version: Annotated[str, typer.Option(help="Version of the new weights.")],
+    cousins: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with labels of cousins, which count by their differences only; may be "
+            "repeated.",
+        ),
+    ] = None,
     weights: Annotated[
         Path | None, typer.Option(help="Weights file to begin with; random without one.")
     ] = None,
@@ -133,6 +160,7 @@ def fit(
             folder,
             out,
             version,
+            cousins=cousins or (),
             weights=weights,
             width=width or _WIDTH,
             epochs=epochs,

@@ -14,8 +14,8 @@ from bgserver.engine.evaluator import GameCore
 from bgserver.engine.plays import variant_code
 from bgserver.engine.weights import RawWeights, Weights, load_weights, save_weights
 from bgserver.kernels.classes import CLASS_NAMES
-from bgserver.training.labels import read_shards, write_shards
 from bgserver.training.self_play import SCHEDULES, SelfPlayPlan, load_checkpoint, run_self_play
+from bgserver.training.shards import read_shards, write_shards
 from bgserver.training.td import initial_weights
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def label_positions(
     second_rolls: int,
     carried: float,
     plain: bool,
+    cousins: bool,
     seed: int,
 ) -> None:
     """Add shards of labels to a folder."""
@@ -66,7 +67,10 @@ def label_positions(
     folder.mkdir(parents=True, exist_ok=True)
     with _bar("labels") as bar:
         task = bar.add_task("labels", total=count)
-        for done in write_shards(core, seed, folder, count, second_rolls, carried, plain=plain):
+        shards = write_shards(
+            core, seed, folder, count, second_rolls, carried, plain=plain, cousins=cousins
+        )
+        for done in shards:
             bar.update(task, completed=done)
 
 
@@ -76,6 +80,7 @@ def fit_weights(
     out: Path,
     version: str,
     *,
+    cousins: Sequence[Path],
     weights: Path | None,
     width: int,
     epochs: int,
@@ -104,7 +109,7 @@ def fit_weights(
     if faults:
         raise InvalidInputError(faults)
     classes = tuple(number for number, name in enumerate(names) if not only or name in only)
-    labels = read_shards(folders)
+    labels = read_shards(folders, cousins)
     start = initial_weights(width, _SECOND_LAYER, seed)
     origin = "random weights"
     if weights is not None:

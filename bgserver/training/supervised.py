@@ -3,7 +3,8 @@
 The loss of a label is the cross-entropy of its five chances, plus the squared error of its
 equity, plus the squared error of the difference in equity between neighbours that are plays of
 one roll: their order decides a play, and what all of them share does not. The scout learns
-equities and differences from the same labels.
+equities and differences from the same labels. Of cousins only the differences count: nothing of
+their games has been carried back to them, so that singly they are as wrong as their teacher.
 
 Labels are right in the mean only, so that single chances lie below 0 or above 1: the cross-entropy
 has the right mean for these, too, but no least value, and outputs that are never wrong would grow
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bgserver.training.labels import Labels
+    from bgserver.training.shards import Labels
 
 __all__ = ["Epoch", "FitPlan", "Networks", "fit"]
 
@@ -150,6 +151,8 @@ class _Batch:
     targets: torch.Tensor
     siblings: torch.Tensor
     """[n - 1]: whether label k + 1 is a sibling of label k."""
+    counts: torch.Tensor
+    """[n]: whether a label counts by itself; cousins do not."""
 
     def part(self, first: int, count: int) -> _Batch:
         """Some labels that follow each other."""
@@ -160,6 +163,7 @@ class _Batch:
             self.classes[rows],
             self.targets[rows],
             self.siblings[first : first + count - 1],
+            self.counts[rows],
         )
 
 
@@ -176,6 +180,7 @@ def _batch(labels: Labels, runs: NDArray[np.int64], variant: int) -> _Batch:
         torch.from_numpy(encoded.classes),
         torch.from_numpy(labels.targets[rows]),
         torch.from_numpy(siblings),
+        torch.from_numpy(rows < len(labels.boards) - labels.cousins),
     )
 
 
@@ -202,20 +207,23 @@ def _loss(networks: Networks, batch: _Batch, plan: FitPlan) -> torch.Tensor:
         too_low = (outputs < -_FARTHEST) & (targets <= 0)
         too_high = (outputs > _FARTHEST) & (targets >= 1)
         entropies = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
-        total = total + entropies.masked_fill(too_low | too_high, 0.0).sum()
+        entropies = entropies.masked_fill(too_low | too_high, 0.0)
+        total = total + (entropies * batch.counts[rows, None]).sum()
         equities = equities.index_put((rows,), _equity_of(torch.sigmoid(outputs)))
         judged[rows] = True
     wanted = _equity_of(batch.targets)
     errors = (equities - wanted) * judged
-    n_judged = judged.sum().clamp(min=1)
-    loss = (total + plan.equity_weight * (errors**2).sum()) / n_judged
+    alone = judged & batch.counts
+    n_alone = alone.sum().clamp(min=1)
+    loss = (total + plan.equity_weight * (errors[alone] ** 2).sum()) / n_alone
     siblings = batch.siblings & judged[1:] & judged[:-1]
     if bool(siblings.any()):
         loss = loss + plan.sibling_weight * (_differences(errors, siblings) ** 2).mean()
     if len(plan.classes) < N_CLASSES:
         return loss
     scout = networks.scout(batch.units) - wanted
-    loss = loss + _SCOUT_SHARE * (scout**2).mean()
+    if bool(batch.counts.any()):
+        loss = loss + _SCOUT_SHARE * (scout[batch.counts] ** 2).mean()
     if bool(siblings.any()):
         loss = loss + _SCOUT_SIBLINGS * (_differences(scout, siblings) ** 2).mean()
     return loss
@@ -257,7 +265,7 @@ def _measure(
             scout = networks.scout(batch.units) - wanted
             for index, found in enumerate(
                 (
-                    errors[judged],
+                    errors[judged & batch.counts],
                     _differences(errors, siblings),
                     _differences(scout, siblings),
                 )
@@ -339,7 +347,8 @@ def _fit(
     total = steps_per_epoch * plan.epochs
     networks = Networks(weights)
     optimizer = torch.optim.Adam(networks.parameters(), lr=plan.rate)
-    identity = {**asdict(plan), "labels": len(labels.boards), "variant": variant}
+    size = {"labels": len(labels.boards), "cousins": labels.cousins}
+    identity = {**asdict(plan), **size, "variant": variant}
     first_epoch = 1
     spent = 0.0
     if checkpoint is not None and checkpoint.exists():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bgserver.training.labels import read_shards
+from bgserver.training.shards import read_shards
 from tests.cli.conftest import CommandLine
 
 if TYPE_CHECKING:
@@ -51,6 +51,15 @@ def test_labels_of_plain_games(train: CommandLine, tmp_path: Path) -> None:
     assert label(train, tmp_path / "plain", str(PACKAGED), "--plain")[0] == 0
     everything, plain = read_shards([tmp_path / "all"]), read_shards([tmp_path / "plain"])
     assert plain.boards.tobytes() != everything.boards.tobytes()
+
+
+def test_cousins_have_nothing_carried_back(train: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "cousins"
+    assert label(train, folder, str(PACKAGED), "--cousins")[0] == 0
+    assert len(read_shards([folder]).boards) >= 60
+    code, err = label(train, folder, str(PACKAGED), "--cousins", "--carried", "0.5")
+    assert code == 2
+    assert err.startswith("error: --carried: ")
 
 
 def test_a_width_beside_weights_is_refused(train: CommandLine, tmp_path: Path) -> None:

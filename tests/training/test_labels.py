@@ -14,14 +14,8 @@ from bgserver.engine.lookahead import look_ahead
 from bgserver.engine.position import Position, Variant
 from bgserver.engine.work import run
 from bgserver.kernels.dice import roll
-from bgserver.training.labels import (
-    CARRIED,
-    Labels,
-    _look_along_the_game,
-    label_games,
-    read_shards,
-    write_shards,
-)
+from bgserver.training.labels import _look_along_the_game
+from bgserver.training.shards import CARRIED, Labels, label_games, read_shards, write_shards
 from tests import naive
 
 if TYPE_CHECKING:
@@ -253,6 +247,48 @@ def test_plain_games_are_those_from_the_start(engine: Engine, variant: Variant) 
     # Three of eight games, and one of eight of three more.
     numbers = [number for number, _ in itertools.islice(label_games(core, SEED, 0, plain=True), 20)]
     assert 30 <= numbers[-1] <= 75
+
+
+@BOTH
+def test_cousins_are_replies_by_one_roll_to_the_close_plays_of_another(
+    engine: Engine, variant: Variant
+) -> None:
+    """And they are judged as labels are."""
+    core = engine.core(variant)
+    checked = 0
+    plays_of = games_of(engine, variant, 3)
+    for game, cousins in itertools.islice(label_games(core, SEED, 0, cousins=True), 3):
+        plays = plays_of[game]
+        for turn in sorted(set(cousins.turns.tolist())):
+            dice = roll(SEED + 4, game, turn // 2)
+            close = plays.boards[plays.turns == turn].tolist()
+            turned = [naive.turn(board, variant.value) for board in close]
+            replies: set[tuple[int, ...]] = set()
+            for board in turned:
+                first_turn = variant is Variant.LONG_NARDY and board[24] == 15
+                replies |= naive.legal_results(board, dice, variant.value, first_turn=first_turn)
+            group = cousins.boards[cousins.turns == turn].tolist()
+            assert 2 <= len(group) <= 4
+            # Plays that the bear-off tables judge have no label, but their replies may have.
+            if len(close) >= len(group):
+                assert {tuple(board) for board in group} <= replies
+                checked += 1
+        for row in range(0, len(cousins.boards), 9):
+            value = run(look_ahead(cousins.boards[row], 1, core.code, core.evaluator, core.threads))
+            np.testing.assert_allclose(cousins.targets[row], value, atol=1e-6)
+    assert checked > 30
+
+
+def test_cousins_are_kept_apart_when_shards_are_read(engine: Engine, tmp_path: Path) -> None:
+    core = engine.core(Variant.BACKGAMMON)
+    for name in ("plays", "cousins"):
+        (tmp_path / name).mkdir()
+        list(write_shards(core, SEED, tmp_path / name, 50, cousins=name == "cousins"))
+    plays, cousins = (read_shards([tmp_path / name]) for name in ("plays", "cousins"))
+    both = read_shards([tmp_path / "plays"], [tmp_path / "cousins"])
+    assert (plays.cousins, cousins.cousins) == (0, 0)
+    assert both.cousins == len(cousins.boards) > 0
+    np.testing.assert_array_equal(both.boards[len(plays.boards) :], cousins.boards)
 
 
 def test_shards_keep_the_labels_and_a_later_run_goes_on_after_them(

@@ -14,12 +14,14 @@ from bgserver.engine.weights import RawWeights, Weights
 from bgserver.kernels import evaluate, network
 from bgserver.kernels.classes import CLASS_RACE
 from bgserver.training.encoding import encode
-from bgserver.training.labels import Labels
+from bgserver.training.shards import Labels
 from bgserver.training.td import initial_weights
 from tests.training.test_labels import labels_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from bgserver.engine.evaluator import Engine
     from bgserver.training.supervised import Epoch
@@ -123,6 +125,31 @@ def test_one_network_can_be_fitted_alone(engine: Engine) -> None:
             assert changed[CLASS_RACE].any()
             assert not np.delete(changed, CLASS_RACE, axis=0).any()
     assert told[-1].error < told[0].error
+
+
+def test_of_cousins_only_the_differences_are_learned(engine: Engine) -> None:
+    labels = labels_of(engine, Variant.BACKGAMMON, 6)
+    half = int(np.flatnonzero(np.diff(labels.turns))[80]) + 1  # siblings stay on one side
+
+    def with_cousins(shift: float, share: float) -> NDArray[np.float64]:
+        """Chances to win of the cousins by the fitted network."""
+        targets = labels.targets.copy()
+        targets[half:, 0] = share * (targets[half:, 0] - 0.5) + 0.5 + shift
+        changed = replace(labels, targets=targets, cousins=len(labels.boards) - half)
+        weights, _ = fitted(changed, 0, 12)
+        networks = Weights(Variant.BACKGAMMON, "", "", weights).networks()
+        scratch = network.make_scratch(networks)
+        evaluator = engine.core(Variant.BACKGAMMON).evaluator._replace(networks=networks)
+        found = np.zeros(5, dtype=np.float32)
+        wins = []
+        for board in labels.boards[half:]:
+            evaluate.evaluate_board(board, 0, evaluator, scratch, found)
+            wins.append(float(found[0]))
+        return np.array(wins)
+
+    plain = with_cousins(0.0, 1.0)
+    assert np.abs(with_cousins(0.3, 1.0) - plain).max() < 1e-4
+    assert np.abs(with_cousins(0.0, -9.0) - plain).max() > 1e-3
 
 
 def test_a_fit_leaves_the_numbers_of_the_process_alone(engine: Engine) -> None:
