@@ -27,7 +27,8 @@ _PAIRS = 44  # first of the features of both sides together
 _ROLLS_COUNTED = 10
 
 # Rolls to bear off all checkers, fitted to 30,000 sides of games: of sides at home the formula is
-# off by 0.07 rolls (root mean square), of others by 0.08. See `_mean_rolls` for the order.
+# off by 0.07 rolls (root mean square), of others by 0.08. See `_write_side` for the
+# order.
 _CLEAR = np.array(
     [
         *(0.0056, 11.7401, 1.5400, 1.2557, 0.5544, 0.1398, 0.0540, -0.0152, -0.5102, 1.0922),
@@ -36,7 +37,8 @@ _CLEAR = np.array(
 )
 _CLEAR_GAP = np.array([0.0, 0.0606, 0.0207, 0.0110, 0.0842, 0.1129, 0.1156])
 _CLEAR_EXTRA = np.array([0.0, 1.3767, 1.0706, 0.7314, 0.1265, -0.1403, -0.2178])
-# Rolls to bear off the first of 15 checkers, of sides with some outside home: off by 0.13.
+# Rolls to bear off the first of 15 checkers, of sides with some outside home that play for it: off
+# by 0.13.
 _FIRST = np.array(
     [0.6188, 1.1059, 0.6634, 0.5397, -0.5030, -0.4071, 0.4571, -0.3345, 0.1966, 0.1268]
 )
@@ -47,7 +49,8 @@ _FIRST_AT_HOME = 1.05
 @kernel
 def _normal(z: float) -> float:
     """The normal distribution function, to 0.01, by the logistic one."""
-    return 1.0 / (1.0 + np.exp(-1.702 * z))
+    chance: float = 1.0 / (1.0 + np.exp(-1.702 * z))
+    return chance
 
 
 @kernel

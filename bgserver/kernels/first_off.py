@@ -67,10 +67,11 @@ def _chances() -> NDArray[np.float32]:
     users = range(MOST_OUTSIDE + 1)
     for high in range(1, 7):
         for low in range(1, high + 1):
+            uses: list[tuple[int, ...]]
             if high == low:
-                uses = list(itertools.combinations_with_replacement(users, 4))
+                uses = [*itertools.combinations_with_replacement(users, 4)]
             else:
-                uses = list(itertools.product(users, repeat=2))
+                uses = [*itertools.product(users, repeat=2)]
             following = np.empty((len(uses), len(states)), dtype=np.int64)
             left = np.empty((len(uses), len(states)), dtype=np.int64)
             for row, use in enumerate(uses):
