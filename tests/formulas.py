@@ -40,7 +40,7 @@ def network_chances(
 ) -> NDArray[np.float64]:
     """The five outputs of the network of class `c`, as the formula gives them."""
     dense = np.zeros(N_DENSE, dtype=np.float32)
-    dense_features(np.array(board, dtype=np.int8), variant_code(variant), dense)
+    dense_features(np.array(board, dtype=np.int8), variant_code(variant), c, dense)
     hidden = _sum_of_units(board, variant, raw.units[c]) + raw.b1[c]
     hidden = np.maximum(hidden + dense.astype(np.float64) @ raw.w_dense[c], 0)
     hidden = np.maximum(hidden @ raw.w2[c] + raw.b2[c], 0)

@@ -3,6 +3,10 @@
 A file is a NumPy `.npz` archive (its parts carry checksums) with the arrays of `RawWeights`, as
 they were trained, and a JSON text `meta`: format, game, version, origin. On loading the sparse
 units of the first layer are folded into one row for each number of checkers.
+
+The format also says what the networks were trained to see. Where the features of a game change
+their meaning, its format has to change, although the shapes stay: old weights would be read
+without complaint and judge wildly.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import numpy as np
 from bgserver.engine.errors import DataError
 from bgserver.engine.files import write_atomically
 from bgserver.engine.plays import variant_code
+from bgserver.engine.position import Variant
 from bgserver.kernels.classes import N_CLASSES
 from bgserver.kernels.features import N_DENSE, UNIT_VALUES, UNITS_PER_POINT
 from bgserver.kernels.network import N_OUTPUTS, OUTPUT_COLUMNS, SCOUT_WIDTH, Networks, Scout
@@ -28,11 +33,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bgserver.engine.position import Variant
+__all__ = ["FORMATS", "RawWeights", "Weights", "fold_units", "load_weights", "save_weights"]
 
-__all__ = ["FORMAT", "RawWeights", "Weights", "fold_units", "load_weights", "save_weights"]
-
-FORMAT = "bgserver-weights/2"
+FORMATS = {
+    Variant.BACKGAMMON: "bgserver-weights/3",  # a race has features of its own
+    Variant.LONG_NARDY: "bgserver-weights/2",
+}
+"""What a file of either game has to say it is."""
 _MAX_FILE_BYTES = 64 << 20
 
 
@@ -110,7 +117,7 @@ def _padded(array: NDArray[np.float32]) -> NDArray[np.float32]:
 def save_weights(path: Path, weights: Weights) -> None:
     """Write a weights file atomically."""
     meta = {
-        "format": FORMAT,
+        "format": FORMATS[weights.variant],
         "variant": weights.variant.value,
         "version": weights.version,
         "origin": weights.origin,
@@ -173,11 +180,14 @@ def _read_meta(path: Path, parts: dict[str, NDArray[Any]], variant: Variant) -> 
         meta = json.loads(str(parts["meta"]))
     except (KeyError, ValueError) as error:
         raise DataError(_problem(path, "has no readable description")) from error
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        found = meta.get("format") if isinstance(meta, dict) else None
-        raise DataError(_problem(path, f"expected format {FORMAT}, found {found!r}"))
+    if not isinstance(meta, dict):
+        raise DataError(_problem(path, "has no readable description"))
     if meta.get("variant") != variant.value:
         reason = f"expected weights for {variant.value}, found {meta.get('variant')!r}"
+        raise DataError(_problem(path, reason))
+    expected = FORMATS[variant]
+    if meta.get("format") != expected:
+        reason = f"expected format {expected}, found {meta.get('format')!r}"
         raise DataError(_problem(path, reason))
     return meta
 

@@ -163,7 +163,7 @@ def _evaluate(
                 accumulate(parent, variant, table, biases, c, parent_sums, 0, c)
                 scratch.parent_ready[c] = True
             update(board, parent, variant, table, parent_sums, hidden1, c, place)
-        dense_features(board, variant, facts)
+        dense_features(board, variant, c, facts)
         for index in range(N_DENSE):
             dense[c, place, index] = facts[index]
         for point in range(26):

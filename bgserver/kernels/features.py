@@ -3,7 +3,8 @@
 All features are of a board after a play, seen by the player who has just moved ("own"); the
 opponent rolls next. Sparse units say how many checkers stand on each point of each side. Dense
 features are facts of the game that a small network finds hard to compute; each game has its own
-(`features_backgammon`, `features_nardy`).
+(`features_backgammon`, `features_nardy`), and a race in backgammon has others than contact
+(`features_race`): each class has a network of its own, so a place may mean something else there.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bgserver.kernels._jit import kernel
+from bgserver.kernels.classes import CLASS_RACE
 from bgserver.kernels.features_backgammon import N_FACTS, write_backgammon_facts
 from bgserver.kernels.features_nardy import N_NARDY_FACTS, write_nardy_facts
+from bgserver.kernels.features_race import write_race_facts
 from bgserver.kernels.moves import BACKGAMMON, LONG_NARDY
 
 if TYPE_CHECKING:
@@ -53,15 +56,18 @@ UNIT_VALUES = _unit_values()
 
 
 @kernel
-def dense_features(board: NDArray[np.int8], variant: int, out: NDArray[np.float32]) -> None:
+def dense_features(board: NDArray[np.int8], variant: int, c: int, out: NDArray[np.float32]) -> None:
     """Write the dense features of a board after a play, seen by the player who made it.
 
     Args:
         board: int8[26], read only.
         variant: The game.
+        c: Position class of the board.
         out: float32[N_DENSE], written; values are roughly within -3..3.
     """
-    if variant == BACKGAMMON:
+    if variant == BACKGAMMON and c == CLASS_RACE:
+        write_race_facts(board, out)
+    elif variant == BACKGAMMON:
         write_backgammon_facts(board, out)
     else:
         write_nardy_facts(board, out)

@@ -55,8 +55,9 @@ def _encode_rows(
             for unit in range(UNITS_PER_POINT):
                 value = unit_values[abs(count), unit]
                 units[row, place * UNITS_PER_POINT + unit] = value
-        dense_features(board, variant, dense[row])
-        classes[row] = position_class(board, variant)
+        c = position_class(board, variant)
+        dense_features(board, variant, c, dense[row])
+        classes[row] = c
 
 
 @kernel

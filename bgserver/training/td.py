@@ -255,7 +255,7 @@ def _evaluate_plays(
             _update_units(
                 board, parent, variant, units, unit_values, memory.parent[c], memory.hidden1
             )
-            dense_features(board, variant, memory.dense)
+            dense_features(board, variant, c, memory.dense)
             _forward(memory.hidden1, memory.dense, c, weights, memory.hidden2, out)
             make_sane(board, variant, c, out)
         worth = equity(out)
@@ -311,7 +311,7 @@ def learn_board(
     hidden1 = memory.hidden1
     hidden2 = memory.hidden2
     _sum_units(board, variant, units, unit_values, hidden1)
-    dense_features(board, variant, memory.dense)
+    dense_features(board, variant, c, memory.dense)
     _forward(hidden1, memory.dense, c, weights, hidden2, out)
     width1 = hidden1.shape[0]
     width2 = hidden2.shape[0]
@@ -365,7 +365,7 @@ def loss_of_board(
     c = position_class(board, variant)
     out = memory.values[0]
     _sum_units(board, variant, weights.units[c], unit_values, memory.hidden1)
-    dense_features(board, variant, memory.dense)
+    dense_features(board, variant, c, memory.dense)
     _forward(memory.hidden1, memory.dense, c, weights, memory.hidden2, out)
     make_sane(board, variant, c, out)
     error = equity(out) - equity(target)

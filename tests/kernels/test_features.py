@@ -27,7 +27,10 @@ STAYS_OUT_OPPONENT, STAYS_OUT_OWN = 20, 21
 def dense(board: naive.Board, variant: str) -> NDArray[np.float32]:
     """The dense features of a board."""
     out = np.full(features.N_DENSE, np.nan, dtype=np.float32)
-    features.dense_features(np.array(board, dtype=np.int8), CODES[variant], out)
+    # A race in backgammon has features of its own (test_features_race): here it is taken for
+    # contact, whose features are facts of any board.
+    code = CODES[variant]
+    features.dense_features(np.array(board, dtype=np.int8), code, classes.CLASS_CONTACT, out)
     return out
 
 
