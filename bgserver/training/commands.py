@@ -38,9 +38,11 @@ __all__ = [
 _SECOND_LAYER = 64
 
 
-def _bar(unit: str) -> Progress:
-    columns = (*Progress.get_default_columns()[:-1], TextColumn("{task.completed:,} " + unit))
-    return Progress(*columns, TimeRemainingColumn())
+def _bar(unit: str = "") -> Progress:
+    """A bar; with a unit it tells the number of what is done, too."""
+    columns = Progress.get_default_columns()[:-1]
+    counts = (TextColumn("{task.completed:,} " + unit),) if unit else ()
+    return Progress(*columns, *counts, TimeRemainingColumn())
 
 
 def learn_by_self_play(variant: Variant, folder: Path, *, seed: int, scale: float) -> None:
@@ -165,7 +167,7 @@ def label_races(folders: Sequence[Path], out: Path, *, sides: int, seed: int) ->
     races = races_among(read_shards(folders))
     table = home_table(load_bearoff(with_two_sided=False).tables)
     chosen = sides_to_learn(races.boards, sides, seed)
-    with _bar("") as bar:
+    with _bar() as bar:
         task = bar.add_task("sides", total=None)
         network = learn_sides(
             chosen,

@@ -75,7 +75,7 @@ class SidesPlan:
     rounds: tuple[Round, ...] = (
         Round(0.125, sweeps=16, epochs=6, last_epochs=20),
         Round(0.25, sweeps=5, epochs=8, last_epochs=20),
-        Round(1.0, sweeps=5, epochs=10, last_epochs=30),
+        Round(1.0, sweeps=5, epochs=20, last_epochs=60),
     )
     widths: tuple[int, int] = (192, 96)
     """Units of the two hidden layers."""
@@ -108,10 +108,20 @@ class SideNetwork:
         return torch.log_softmax(outputs, dim=2)
 
     def guess(self, sides: NDArray[np.int8]) -> NDArray[np.float32]:
-        """What the network gives for sides, int8[n, 26]: float32[n, N_GOALS, LONGEST]."""
+        """What the network gives for sides that need at least one roll for either goal.
+
+        Args:
+            sides: int8[n, 26].
+
+        Returns:
+            float32[n, N_GOALS, LONGEST].
+        """
         inputs, _ = side_inputs(sides)
         with torch.no_grad():
             chances: NDArray[np.float32] = self.log_chances(torch.from_numpy(inputs)).exp().numpy()
+        # Exactly: a gammon that is impossible must be so among the labels.
+        chances[:, :, 0] = 0
+        chances /= chances.sum(axis=2, keepdims=True)
         return chances
 
     def distributions(self, sides: NDArray[np.int8], table: HomeTable) -> NDArray[np.float64]:
