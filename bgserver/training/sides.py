@@ -50,6 +50,7 @@ CLEAR = 0
 FIRST = 1
 """The goal of bearing off the first of 15; it is reached with fewer on the board."""
 N_GOALS = 2
+"""Number of goals."""
 LONGEST = 40
 """Length of a distribution: chances of exactly 0, 1, 2... rolls, the last of 39 or more."""
 _N_FACTS = 22  # of one side among the dense features of a race, at every second place
