@@ -1,8 +1,9 @@
 """`bgserver train`: the commands that made the packaged weights.
 
 First `self-play` from zero and `export` its weights; then rounds of teacher and student: `label`
-positions with the present weights, `fit` new ones to the labels. Everything can be interrupted
-and goes on where it stopped.
+positions with the present weights, `fit` new ones to the labels; `races` labels those of backgammon
+better than a teacher. All but `races`, which takes minutes, can be interrupted and goes on where it
+stopped.
 """
 
 # Numba, PyTorch and matplotlib take seconds to load; they are imported when a command needs them.
@@ -168,6 +169,29 @@ def fit(
             only=only or (),
             seed=seed,
         )
+    except ImportError as error:
+        raise typer.BadParameter(_NEEDS_EXTRA) from error
+
+
+@app.command()
+def races(
+    folder: Annotated[list[Path], typer.Option(help="Folder with shards; may be repeated.")],
+    out: Annotated[Path, typer.Option(help="Folder for the new shards; holds none yet.")],
+    sides: Annotated[
+        int, typer.Option(min=1, help="Sides of races to learn the distributions from.")
+    ] = 170_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of random weights and choices.")] = 1,
+) -> None:
+    """Label the races among labels of backgammon anew, by the rolls that each side needs.
+
+    Learns distributions of these rolls with PyTorch, in some minutes. The shards are for
+    `fit --only race`.
+    """
+    from bgserver.training.commands import label_races
+
+    try:
+        with telling_of_compilation():
+            label_races(folder, out, sides=sides, seed=seed)
     except ImportError as error:
         raise typer.BadParameter(_NEEDS_EXTRA) from error
 

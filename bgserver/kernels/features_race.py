@@ -19,15 +19,16 @@ from bgserver.kernels.first_off import FIRST_OFF_CHANCES, FIRST_OFF_ROLLS, place
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["N_RACE_FACTS", "write_race_facts"]
+__all__ = ["N_RACE_FACTS", "N_ROLLS_COUNTED", "write_race_facts", "write_side_facts"]
 
 N_RACE_FACTS = 60
 """Length of the vector."""
 _PAIRS = 44  # first of the features of both sides together
-_ROLLS_COUNTED = 10
+N_ROLLS_COUNTED = 10
+"""Rolls within which the chance to have borne off a first checker is counted."""
 
 # Rolls to bear off all checkers, fitted to 30,000 sides of games: of sides at home the formula is
-# off by 0.07 rolls (root mean square), of others by 0.08. See `_write_side` for the
+# off by 0.07 rolls (root mean square), of others by 0.08. See `write_side_facts` for the
 # order.
 _CLEAR = np.array(
     [
@@ -104,14 +105,14 @@ def _first_at_once(side: NDArray[np.int8], outside: int) -> float:
 
 
 @kernel
-def _write_side(
+def write_side_facts(
     side: NDArray[np.int8], first: NDArray[np.float64], out: NDArray[np.float32], at: int
 ) -> tuple[float, float, int, int]:
     """Write one side's features to every second place from `at`.
 
     Args:
         side: int8[26]: the side's checkers in its own numbering.
-        first: float64[_ROLLS_COUNTED], written: chance to have borne off a checker within 1, 2...
+        first: float64[N_ROLLS_COUNTED], written: chance to have borne off a checker within 1, 2...
             rolls.
         out: float32[N_RACE_FACTS].
         at: 0 for the own side, 1 for the opponent's.
@@ -190,13 +191,13 @@ def _write_side(
             ) / 10
         spread = np.sqrt(max(0.26 * mean_first - 0.5, 0.05))
         row = place_outside(side)
-        for number in range(_ROLLS_COUNTED):
+        for number in range(N_ROLLS_COUNTED):
             if row >= 0 and number < FIRST_OFF_ROLLS:
                 first[number] = FIRST_OFF_CHANCES[lowest - 1, row, number]
             else:
                 first[number] = _normal((number + 1.5 - mean_first) / spread)
         first[0] = _first_at_once(side, outside)
-        for number in range(1, _ROLLS_COUNTED):
+        for number in range(1, N_ROLLS_COUNTED):
             first[number] = max(first[number], first[number - 1])
     else:
         first[:] = 1.0
@@ -234,7 +235,7 @@ def _gammon(first: NDArray[np.float64], mean: float, total: int, later: int) -> 
     """Chance that one side bears off before the other has borne off its first checker.
 
     Args:
-        first: float64[_ROLLS_COUNTED]: chance of the other's first within 1, 2... rolls.
+        first: float64[N_ROLLS_COUNTED]: chance of the other's first within 1, 2... rolls.
         mean: The one's mean rolls to bear off.
         total: Its checkers.
         later: 1 if the one rolls first, else 0.
@@ -242,12 +243,12 @@ def _gammon(first: NDArray[np.float64], mean: float, total: int, later: int) -> 
     spread = np.sqrt(_variance(mean))
     chance = 0.0
     before = 0.0
-    for number in range(1, _ROLLS_COUNTED + 1):
+    for number in range(1, N_ROLLS_COUNTED + 1):
         rolls = number - 1 + later  # that the one has had before the other's roll `number`
         if 4 * rolls >= total:
             chance += (first[number - 1] - before) * _normal((rolls + 0.5 - mean) / spread)
         before = first[number - 1]
-    return chance + (1.0 - before) * _normal((_ROLLS_COUNTED + later + 0.5 - mean) / spread)
+    return chance + (1.0 - before) * _normal((N_ROLLS_COUNTED + later + 0.5 - mean) / spread)
 
 
 @kernel
@@ -266,14 +267,14 @@ def write_race_facts(board: NDArray[np.int8], out: NDArray[np.float32]) -> None:
         out: float32[>= N_RACE_FACTS], written.
     """
     side = np.zeros(26, dtype=np.int8)
-    own_first = np.zeros(_ROLLS_COUNTED, dtype=np.float64)
-    opp_first = np.zeros(_ROLLS_COUNTED, dtype=np.float64)
+    own_first = np.zeros(N_ROLLS_COUNTED, dtype=np.float64)
+    opp_first = np.zeros(N_ROLLS_COUNTED, dtype=np.float64)
     for point in range(1, 26):
         side[point] = max(board[point], 0)
-    own, own_to_first, own_pips, own_total = _write_side(side, own_first, out, 0)
+    own, own_to_first, own_pips, own_total = write_side_facts(side, own_first, out, 0)
     for point in range(1, 26):
         side[point] = max(-board[25 - point], 0)
-    opp, opp_to_first, opp_pips, opp_total = _write_side(side, opp_first, out, 1)
+    opp, opp_to_first, opp_pips, opp_total = write_side_facts(side, opp_first, out, 1)
     spread = np.sqrt(_variance(own) + _variance(opp))
     # The opponent rolls next: as many rolls as he needs are too many.
     z = (opp - own - 0.5) / spread

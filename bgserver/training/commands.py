@@ -14,8 +14,10 @@ from bgserver.engine.evaluator import GameCore
 from bgserver.engine.plays import variant_code
 from bgserver.engine.weights import RawWeights, Weights, load_weights, save_weights
 from bgserver.kernels.classes import CLASS_NAMES
+from bgserver.training.race_labels import races_among, relabel, sides_to_learn
 from bgserver.training.self_play import SCHEDULES, SelfPlayPlan, load_checkpoint, run_self_play
-from bgserver.training.shards import read_shards, write_shards
+from bgserver.training.shards import read_shards, write_labels, write_shards
+from bgserver.training.sides import home_table
 from bgserver.training.td import initial_weights
 
 if TYPE_CHECKING:
@@ -25,14 +27,22 @@ if TYPE_CHECKING:
     from bgserver.engine.position import Variant
     from bgserver.training.supervised import Epoch
 
-__all__ = ["export_weights", "fit_weights", "label_positions", "learn_by_self_play"]
+__all__ = [
+    "export_weights",
+    "fit_weights",
+    "label_positions",
+    "label_races",
+    "learn_by_self_play",
+]
 
 _SECOND_LAYER = 64
 
 
-def _bar(unit: str) -> Progress:
-    columns = (*Progress.get_default_columns()[:-1], TextColumn("{task.completed:,} " + unit))
-    return Progress(*columns, TimeRemainingColumn())
+def _bar(unit: str = "") -> Progress:
+    """A bar; with a unit it tells the number of what is done, too."""
+    columns = Progress.get_default_columns()[:-1]
+    counts = (TextColumn("{task.completed:,} " + unit),) if unit else ()
+    return Progress(*columns, *counts, TimeRemainingColumn())
 
 
 def learn_by_self_play(variant: Variant, folder: Path, *, seed: int, scale: float) -> None:
@@ -138,3 +148,38 @@ def fit_weights(
             report,
             lambda done, total: bar.update(task, completed=done, total=total),
         )
+
+
+def label_races(folders: Sequence[Path], out: Path, *, sides: int, seed: int) -> None:
+    """Write the races of folders with labels from the distributions of their sides.
+
+    Raises:
+        ImportError: PyTorch is not installed.
+        InvalidInputError: There are labels in `out`.
+        DataError: There are no labels in a folder, or no races among them.
+    """
+    # PyTorch is an extra of its own.
+    from bgserver.training.side_networks import SidesPlan, learn_sides  # noqa: PLC0415 -- an extra
+
+    if any(out.glob("labels-*.npz")):
+        message = f"{out} holds labels already"
+        raise InvalidInputError([Fault("--out", "NOT_EMPTY", message)])
+    races = races_among(read_shards(folders))
+    table = home_table(load_bearoff(with_two_sided=False).tables)
+    chosen = sides_to_learn(races.boards, sides, seed)
+    with _bar() as bar:
+        task = bar.add_task("sides", total=None)
+        network = learn_sides(
+            chosen,
+            table,
+            SidesPlan(seed=seed),
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+        task = bar.add_task("labels", total=len(races.boards))
+        labels = relabel(
+            races,
+            lambda part: network.distributions(part, table),
+            lambda done, _: bar.update(task, completed=done),
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    write_labels(out, labels)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from bgserver.engine.evaluator import GameCore
 
-__all__ = ["CARRIED", "Labels", "label_games", "read_shards", "write_shards"]
+__all__ = ["CARRIED", "Labels", "label_games", "read_shards", "write_labels", "write_shards"]
 
 CARRIED = 1.0
 """Share of what a turn found out that goes back to the turn before."""
@@ -176,6 +176,28 @@ def _write_shard(path: Path, games: Sequence[Labels]) -> None:
         turns=np.concatenate(turns),
     )
     write_atomically(path, [buffer.getvalue()])
+
+
+def write_labels(folder: Path, labels: Labels) -> None:
+    """Write labels that are not of games as they were played, in shards of whole turns.
+
+    A shard is named after the number of labels with it.
+
+    Args:
+        folder: Where `labels-<number>.npz` go; there should be no others.
+        labels: Labels of plays.
+    """
+    begins = np.flatnonzero(np.diff(labels.turns, prepend=labels.turns[:1] - 1))
+    first = 0
+    while first < len(labels.boards):
+        later = begins[begins >= first + _SHARD_LABELS]
+        end = int(later[0]) if len(later) > 0 else len(labels.boards)
+        rows = slice(first, end)
+        # Reading adds up the turns of all shards: they begin at 0 in each.
+        turns = labels.turns[rows] - labels.turns[first]
+        part = Labels(labels.boards[rows], labels.targets[rows], turns)
+        _write_shard(folder / f"labels-{end}.npz", [part])
+        first = end
 
 
 def _next_game(path: Path) -> int:

@@ -28,6 +28,7 @@ from bgserver.kernels.classes import N_CLASSES
 from bgserver.kernels.features import N_UNITS, UNITS_PER_POINT
 from bgserver.kernels.network import SCOUT_WIDTH
 from bgserver.training.encoding import classes_of, encode
+from bgserver.training.torch_settings import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -309,17 +310,8 @@ def fit(
     Raises:
         DataError: There are no labels for the networks that are to be fitted.
     """
-    threads = torch.get_num_threads()
-    torch.set_flush_denormal(True)  # small gradients would slow everything down
-    # The matrices are small: threads would wait for each other more than they help, and the order
-    # of the sums would depend on their number.
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         return _fit(weights, variant, labels, plan, checkpoint, report, progress)
-    finally:
-        # Both are settings of the process, which has other things to do.
-        torch.set_flush_denormal(False)
-        torch.set_num_threads(threads)
 
 
 def _fit(

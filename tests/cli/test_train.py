@@ -104,3 +104,35 @@ def test_curves_in_no_known_form_are_refused(train: CommandLine, tmp_path: Path)
     answer = train("train", "curves", str(tmp_path / "fit.jsonl"), "--out", str(tmp_path / "x.txt"))
     assert answer.code == 2
     assert "--out: expected a file ending with one of .png" in answer.err
+
+
+def races(train: CommandLine, folder: Path, out: Path) -> tuple[int, str]:
+    files = ("--folder", str(folder), "--out", str(out))
+    answer = train("train", "races", *files, "--sides", "200")
+    return answer.code, answer.err
+
+
+@pytest.mark.train
+def test_races_are_labelled_anew_and_can_be_fitted(train: CommandLine, tmp_path: Path) -> None:
+    folder, out = tmp_path / "labels", tmp_path / "races"
+    assert label(train, folder, str(PACKAGED), "--count", "3000")[0] == 0
+    assert races(train, folder, out)[0] == 0
+    old, new = read_shards([folder]), read_shards([out])
+    assert 100 < len(new.boards) < len(old.boards)
+    assert {board.tobytes() for board in new.boards} <= {board.tobytes() for board in old.boards}
+    code, err = races(train, folder, out)
+    assert code == 2
+    assert err.startswith("error: --out: ")
+    fitted = tmp_path / "1.npz"
+    files = ("--folder", str(out), "--out", str(fitted), "--version", "1")
+    start = ("--variant", "backgammon", "--weights", str(PACKAGED), "--only", "race")
+    assert train("train", "fit", *files, *start, "--epochs", "1").code == 0
+    assert fitted.exists()
+
+
+@pytest.mark.train
+def test_a_folder_without_labels_has_no_races(train: CommandLine, tmp_path: Path) -> None:
+    code, err = races(train, tmp_path, tmp_path / "races")
+    assert code != 0
+    assert "no labels" in err
+    assert not (tmp_path / "races").exists()
