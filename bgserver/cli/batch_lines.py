@@ -46,6 +46,7 @@ __all__ = [
     "written",
 ]
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _FORMS = ("xgid", "gnu_id", "position", "state")
 _KINDS = ("evaluate", "plays", "cube")
 _OWN = frozenset(
@@ -184,6 +185,9 @@ def read_line(line: bytes, settings: LineSettings) -> engine_pb2.AnalyzeBatchReq
         fields = text
     if isinstance(fields, str):
         fields = {"position": fields}
+    if _SURROGATE.search(_unescaped(fields)):
+        message = "expected text: half of a surrogate pair (\\ud800 to \\udfff) is none"
+        raise UnreadableLineError([Fault("", "NOT_TEXT", message)])
     if not isinstance(fields, dict):
         message = "expected an XGID or a JSON object"
         raise UnreadableLineError([Fault("", "NOT_A_QUESTION", message)])
@@ -196,6 +200,11 @@ def read_line(line: bytes, settings: LineSettings) -> engine_pb2.AnalyzeBatchReq
         request = _Reader(fields, settings).request()
     _complete(request, settings)
     return request
+
+
+def _unescaped(fields: object) -> str:
+    """All the text of a line, as it is meant."""
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _is_whole(question: dict[str, object], name: str) -> bool:

@@ -187,7 +187,10 @@ def _read_meta(path: Path, parts: dict[str, NDArray[Any]], variant: Variant) -> 
         raise DataError(_problem(path, reason))
     expected = FORMATS[variant]
     if meta.get("format") != expected:
-        reason = f"expected format {expected}, found {meta.get('format')!r}"
+        reason = (
+            f"expected format {expected}, found {meta.get('format')!r}: made for another version "
+            "of bgserver; train again, or use the packaged weights"
+        )
         raise DataError(_problem(path, reason))
     return meta
 

@@ -26,6 +26,7 @@ from bgserver.kernels.bits import changed_points, highest_bit
 from bgserver.kernels.classes import CLASS_RACE
 from bgserver.kernels.features import N_DENSE
 from bgserver.kernels.moves import BACKGAMMON
+from bgserver.kernels.race_bounds import keep_to_certain
 from bgserver.kernels.vectors import ROWS, add_product_relu, product_plain, product_relu
 
 if TYPE_CHECKING:
@@ -364,7 +365,7 @@ def forward(c: int, networks: Networks, scratch: NetworkScratch) -> None:
 
 @kernel
 def make_sane(board: NDArray[np.int8], variant: int, c: int, out: NDArray[np.float32]) -> None:
-    """Make the outputs obey what the board makes certain: order, impossible gammons."""
+    """Make the outputs obey what the board makes certain: order, gammons, decided races."""
     own = 0
     opponents = 0
     own_deep = board[25]
@@ -394,6 +395,7 @@ def make_sane(board: NDArray[np.int8], variant: int, c: int, out: NDArray[np.flo
             out[2] = 0
         if own_deep == 0:
             out[4] = 0
+        keep_to_certain(board, out)
     out[1] = min(out[1], out[0])
     out[2] = min(out[2], out[1])
     out[3] = min(out[3], 1 - out[0])
