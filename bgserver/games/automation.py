@@ -7,7 +7,8 @@ Time comes in from outside, so that a test can run hours of play at once. How cl
 - A resignation stops the turn's clock; its answer has a limit of its own; refused, the turn's
   clock goes on where it stood.
 - Between two games the clock runs for everybody who is not ready. In a match it makes them ready,
-  elsewhere it ends the session: nobody is dragged into games without end.
+  elsewhere it ends the session: nobody is dragged into games without end. For the same reason a
+  session of two bots ends after its game: nobody could go on with it, or end it.
 - After a restart the caller books the time in which nobody could act (`excuse_downtime`).
 
 What the clock does when `on_timeout` is LEGAL_PLAY (6.10): it rolls, plays any legal rest of the
@@ -104,11 +105,19 @@ def _by_itself(state: TableState) -> Seat | None:
 
 
 def _ready_by_itself(state: TableState) -> Seat | None:
-    """A bot or autopilot that is not ready yet; outside matches only beside a person."""
+    """A bot or autopilot that goes on, or ends a session of two bots; None to wait for a person."""
+    if _is_over_for_bots(state):
+        return Seat.FIRST
     automated = [seat for seat in Seat if _is_automated(state, seat)]
     if len(automated) == 2 and not state.setup.is_match:
-        return None  # they would play on for ever
+        return None  # they would play on for ever, and a person may come back
     return next((seat for seat in automated if not state.ready[seat]), None)
+
+
+def _is_over_for_bots(state: TableState) -> bool:
+    """Whether nobody could go on with a session, or end it."""
+    only_bots = all(kind is SeatKind.BOT for kind in state.setup.seats)
+    return state.stage is Stage.GAME_OVER and only_bots and not state.setup.is_match
 
 
 def _rolls_by_itself(state: TableState) -> bool:
@@ -155,7 +164,9 @@ def _act_by_itself(ledger: Ledger, seat: Seat) -> None:
     state = ledger.state
     automated = _is_automated(state, seat)
     ledger.by = _hand(state, seat) if automated else By.SERVER
-    if state.stage is Stage.GAME_OVER:
+    if _is_over_for_bots(state):
+        ledger.end_session(None, EndReason.STOPPED)
+    elif state.stage is Stage.GAME_OVER:
         ledger.ready(seat)
     elif state.stage is Stage.TO_ROLL:
         ledger.roll(seat)

@@ -300,7 +300,7 @@ def _why_not(host: str, port: int) -> str:
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             return (error.strerror or str(error)).lower()
-    return "is another server running there?"
+    return "is another server running there? --port takes another, 0 a free one"
 
 
 async def _serve(

@@ -119,7 +119,7 @@ class _EndReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EndReason.V
     END_REASON_SCORE: _EndReason.ValueType  # 6
     """Match: the match length was reached."""
     END_REASON_STOPPED: _EndReason.ValueType  # 7
-    """Session: a player ended it between two games."""
+    """Session: a player ended it between two games, or two engines have played their game."""
 
 class EndReason(_EndReason, metaclass=_EndReasonEnumTypeWrapper):
     """How a single game, a match or a session ended."""
@@ -139,7 +139,7 @@ END_REASON_DRAWN: EndReason.ValueType  # 5
 END_REASON_SCORE: EndReason.ValueType  # 6
 """Match: the match length was reached."""
 END_REASON_STOPPED: EndReason.ValueType  # 7
-"""Session: a player ended it between two games."""
+"""Session: a player ended it between two games, or two engines have played their game."""
 Global___EndReason: _TypeAlias = EndReason  # noqa: Y015
 
 class _ActionKind:

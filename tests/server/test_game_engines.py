@@ -30,6 +30,20 @@ async def test_two_bots_play_a_match_to_its_end(client: AsyncClient) -> None:
     assert game_pb2.ACTOR_BOT in actors
 
 
+async def test_a_session_of_two_bots_ends_after_its_game(client: AsyncClient) -> None:
+    """Nobody could go on with it, or end it; and whoever watches must come to an end."""
+    created = await client.create_game(
+        "long_nardy", first="beginner", second="beginner", seed=3, listed=True
+    )
+    async with asyncio.timeout(120):
+        events = [message.event async for message in client.watch(created.game_id)]
+    assert events[-2].HasField("game_ended")
+    assert events[-1].session_ended.reason == game_pb2.END_REASON_STOPPED
+    assert [event.HasField("game_started") for event in events].count(True) == 1
+    (listed,) = (await client.list_games()).games
+    assert listed.stage == SESSION_OVER
+
+
 async def test_games_of_bots_only_are_few(start_server: Starter) -> None:
     async with (
         start_server(max_engine_games=1) as server,
