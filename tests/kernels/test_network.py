@@ -58,11 +58,15 @@ def test_outputs_are_those_of_the_formula(engine: Engine, variant: Variant) -> N
             continue
         expected = network_chances(core.weights.raw, board.tolist(), variant, c)
         found = chances(core, board)
+        if c == CLASS_RACE and (found[0] in {0, 1} or 1 in {found[1], found[3]}):
+            continue  # certain, so nobody asks the network: see test_race_bounds
         assert found[0] == pytest.approx(expected[0], abs=1e-5)
         for index in range(1, 5):
             # The board and the order of the chances may have lowered it.
             assert found[index] <= expected[index] + 1e-5
-        if (np.diff(expected[:3]) < 0).all() and naive.own_in_play(board.tolist()) == 15:
+        is_saved = c == CLASS_RACE and found[3] == 0
+        in_order = bool((np.diff(expected[:3]) < 0).all())
+        if in_order and not is_saved and naive.own_in_play(board.tolist()) == 15:
             lost = min(expected[3], 1 - expected[0])
             assert found[3] == pytest.approx(lost, abs=1e-5)
         compared[c] += 1
