@@ -356,3 +356,24 @@ def test_deep_lines_are_known_to_take_long() -> None:
     assert line_seconds(b'{"position": "start", "time_ms": 5000}', _STATIC) > 4.9
     assert line_seconds(b"start", LineSettings(time_ms=3000)) > 2.9
     assert line_seconds(b'{"level": "x"}', _STATIC) < 0.1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        rb'{"position":"start","id":"\ud800"}',
+        rb'{"position":"start","rollout":"\ud800"}',
+        rb'{"position":"start","rollout":{"\udfff":1}}',
+        rb'"\ud800"',
+    ],
+)
+def test_half_a_surrogate_pair_is_no_text(line: bytes) -> None:
+    """It cannot be written again, so a batch would stop at it each time."""
+    with pytest.raises(UnreadableLineError) as raised:
+        read_line(line, LineSettings())
+    assert [fault.reason for fault in raised.value.faults] == ["NOT_TEXT"]
+
+
+def test_a_whole_surrogate_pair_is_text() -> None:
+    request = read_line(rb'{"position":"start","id":"\ud83c\udfb2"}', LineSettings())
+    assert request.id == "\N{GAME DIE}"
